@@ -33,7 +33,7 @@ class Known(StrEnum):
 
 
 class AsOf(msgspec.Struct, frozen=True, kw_only=True):
-    """The record in force at an instant. ``unchanged_since`` is when it was reached, ``confirmed_at`` the last check before."""
+    """The record in force at an instant: reached at ``unchanged_since``, last confirmed at ``confirmed_at``."""
 
     known: Known
     version: Version | None = None

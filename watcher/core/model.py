@@ -217,7 +217,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Why a check failed: a stable ``kind`` (``transient``, ``missing``, ``tls``, ``broken:encoding`` ...) and one sentence."""
+    """Why a check failed: a stable ``kind`` (``transient``, ``tls``, ``broken:encoding`` ...) and one sentence."""
 
     kind: str
     message: str
@@ -232,7 +232,7 @@ class FieldChange(msgspec.Struct, frozen=True):
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What was learned about a host or a watch and need not be investigated again (``etag_churn``, ``etag_lies`` ...)."""
+    """What was learned about a host or a watch, so that nobody investigates it twice (``etag_churn`` ...)."""
 
     kind: str
     since_at: float
