@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import TypeAlias
 
 import msgspec
 
 from watcher.core.history import Check
 from watcher.core.model import Changes, Failure
-
-
-class News(StrEnum):
-    """What deserves a person's attention. Everything else is only counted."""
-
-    FIRST = "first"
-    CHANGED = "changed"
-    GONE = "gone"
-    RETURNED = "returned"
-    FAILING = "failing"
-    BLOCKED = "blocked"
-    RECOVERED = "recovered"
+from watcher.core.news import News
 
 
 class Checked(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,5 +55,7 @@ class Draining(msgspec.Struct, frozen=True):
 class Stopped(msgspec.Struct, frozen=True):
     """The loop has ended and everything is on disk."""
 
+
+__all__ = ["Checked", "Draining", "EngineFailed", "Event", "News", "Reloaded", "Started", "StateChanged", "Stopped"]
 
 Event: TypeAlias = Checked | Started | StateChanged | Reloaded | EngineFailed | Draining | Stopped

@@ -1,0 +1,56 @@
+"""What deserves a person's attention: a change, and each move between the lasting states, told once."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+from watcher.core.model import Outcome, Status
+from watcher.core.state import UrlState
+
+
+class News(StrEnum):
+    """The kinds of news. Everything else is only counted."""
+
+    FIRST = "first"
+    CHANGED = "changed"
+    GONE = "gone"
+    RETURNED = "returned"
+    FAILING = "failing"
+    BLOCKED = "blocked"
+    RECOVERED = "recovered"
+
+
+SHOWN_AT_ONCE = ("tls", "blocked:auth")
+"""Failures a person has to act on, so the third one is not waited for (CONDUCT, table of statuses)."""
+
+
+def news_of(before: UrlState, after: UrlState) -> tuple[News | None, UrlState]:
+    """The news in moving from ``before`` to ``after``, and ``after`` with what was announced noted on it.
+
+    A trouble is announced when it becomes the state (failing after 3 checks or 24 h) and its end once;
+    the repeats in between are silent.
+    """
+    trouble = _trouble(after)
+    news: News | None = None
+    if after.outcome is Outcome.GONE:
+        news = News.GONE if before.status is not Status.GONE else None
+    elif after.outcome in (Outcome.FIRST, Outcome.CHANGED, Outcome.RETURNED):
+        news = News(after.outcome.value)
+    elif trouble and trouble != before.announced:
+        news = News(trouble)
+    elif before.announced and after.status is Status.OK:
+        news = News.RECOVERED
+    announced = "" if after.status in (Status.OK, Status.GONE) else trouble or before.announced
+    return news, msgspec.structs.replace(after, announced=announced)
+
+
+def _trouble(after: UrlState) -> str:
+    if after.outcome is Outcome.BLOCKED:
+        return News.BLOCKED.value
+    if after.outcome is Outcome.ERROR and (
+        after.status is Status.FAILING or (after.failure is not None and after.failure.kind in SHOWN_AT_ONCE)
+    ):
+        return News.FAILING.value
+    return ""
