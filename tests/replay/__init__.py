@@ -1,0 +1,1 @@
+"""Replaying real histories against the whole program: cases from files, and pages from an archive."""
