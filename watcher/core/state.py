@@ -294,6 +294,7 @@ class UrlState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             floor=limits.floor,
             first=outcome in (Outcome.FIRST, Outcome.RETURNED),
             jitter=limits.jitter,
+            streak=self.unchanged_streak,
         )
         due, reason = plan.due_at, plan.reason
         if limits.fresh_until is not None and limits.fresh_until > due:
