@@ -157,7 +157,10 @@ class RequestOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
 
 
 class Secret(msgspec.Struct, frozen=True, tag=True):
-    """A secret by reference: ``env:NAME`` or ``command:...``. Its text is read at the moment of use only."""
+    """A secret by reference: ``env:NAME`` or ``command:...``. Its text is read at the moment of use only.
+
+    ``literal:TEXT`` is what a URL's own userinfo becomes: nothing prints it.
+    """
 
     source: str
 

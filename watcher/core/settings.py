@@ -48,7 +48,10 @@ class ScreenSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything configured. ``retention`` maps a class to seconds kept (None = for ever)."""
+    """Everything configured. ``retention`` maps a class to seconds kept (None = for ever).
+
+    ``warnings`` are sentences about what is allowed but looks like a slip.
+    """
 
     watches: tuple[Watch, ...] = ()
     contact: str | None = None
@@ -60,6 +63,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     durability: str = "batch"
     screen: ScreenSettings = ScreenSettings()
     notify: NotifySettings = NotifySettings()
+    warnings: tuple[str, ...] = ()
 
     def host(self, host: str) -> HostSettings:
         """The settings of ``host`` (a lower-case name, no port), or the default ones."""
