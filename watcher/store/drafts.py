@@ -1,0 +1,180 @@
+"""From what the engine hands over to lines, and from lines on disk to rows in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+
+from watcher.core.history import Check
+from watcher.core.model import Outcome
+from watcher.core.state import HostState, Summary, UrlState
+from watcher.store import lines
+from watcher.store.codec import check_members, delta_members, host_members, state_members
+from watcher.store.fold import Fold
+from watcher.store.index import Place, pack, unpack
+from watcher.store.layout import JOURNAL, file_id
+
+VERSIONS = frozenset({Outcome.FIRST, Outcome.CHANGED, Outcome.RETURNED, Outcome.REDEFINED, Outcome.GONE})
+_encode_exchange = msgspec.json.Encoder().encode
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """What goes into the journal as one write: a check, the state it led to, and the hosts it taught us about.
+
+    ``version`` makes the state a row of history; None decides by the check's outcome. ``retention``
+    is the class that row is kept under.
+    """
+
+    state: UrlState | None = None
+    check: Check | None = None
+    hosts: tuple[HostState, ...] = ()
+    version: bool | None = None
+    retention: str = "default"
+
+    @property
+    def is_version(self) -> bool:
+        if self.version is not None:
+            return self.version
+        return self.check is not None and not self.check.silent and self.check.outcome in VERSIONS
+
+
+class Base(msgspec.Struct, frozen=True):
+    """What a watch's next ``a`` line builds on: the state and number of its ``s`` line, the cold fields named since."""
+
+    state: UrlState
+    number: int
+    named: frozenset[str]
+
+
+class Draft(msgspec.Struct):
+    """An entry as lines. ``at`` is the index of its state line, ``base`` what that line leaves to build on."""
+
+    entry: Entry
+    lines: list[bytes]
+    n: int = 0
+    at: int = -1
+    full: bool = False
+    base: Base | None = None
+
+    @property
+    def size(self) -> int:
+        return sum(map(len, self.lines))
+
+
+class Desk:
+    """Writes drafts and settles them into memory once they are durable. Belongs to one thread."""
+
+    REMEMBERED = 4096
+
+    def __init__(self, fold: Fold, read_base: Callable[[str], Base | None]) -> None:
+        self._fold = fold
+        self._read_base = read_base
+        self._bases: dict[str, Base] = {}
+
+    def draft(self, entry: Entry, ahead: dict[str, Base]) -> Draft:
+        """The lines of ``entry``. ``ahead`` holds what earlier drafts of the same batch leave to build on.
+
+        Raises ValueError for values that strict JSON cannot hold.
+        """
+        draft = Draft(entry, [])
+        check, state = entry.check, entry.state
+        name = state.name if state is not None else check.name if check is not None else ""
+        count = len(entry.hosts) + (len(check.exchanges[:-1]) if check is not None else 0)
+        draft.n = self._fold.n + count + 1
+        if check is not None:
+            for exchange in check.exchanges[:-1]:
+                head = b'{"n":%d,"of":%d,' % (self._next(), draft.n)
+                raw = msgspec.Raw(head + _encode_exchange(exchange)[1:])
+                draft.lines.append(lines.line("e", name, raw))
+        for host in entry.hosts:
+            draft.lines.append(lines.line("o", host.key, {"n": self._next(), **host_members(host)}))
+        if state is not None or check is not None:
+            self._state_line(draft, name, ahead)
+        return draft
+
+    def _next(self) -> int:
+        self._fold.n += 1
+        return self._fold.n
+
+    def _state_line(self, draft: Draft, name: str, ahead: dict[str, Base]) -> None:
+        entry, state = draft.entry, draft.entry.state
+        kind = "c"
+        members: dict[str, Any] = {"n": self._next()}
+        if state is not None:
+            base = ahead.get(name) or self._base(name)
+            draft.full = (
+                base is None or entry.is_version or state.record != base.state.record or state.url != base.state.url
+            )
+            if draft.full or base is None:
+                kind = "s"
+                members |= {"ver": True} if entry.is_version else {}
+                members |= {"cls": entry.retention} if entry.retention != "default" else {}
+                members |= state_members(state)
+                draft.base = Base(state, draft.n, frozenset())
+            else:
+                kind = "a"
+                delta, named = delta_members(state, base.state, base.named)
+                members |= {"b": base.number, **delta}
+                draft.base = Base(base.state, base.number, named)
+            ahead[name] = draft.base
+        if entry.check is not None:
+            members |= check_members(entry.check, state)
+        draft.at = len(draft.lines)
+        draft.lines.append(lines.line(kind, name, members))
+
+    def _base(self, name: str) -> Base | None:
+        if name in self._fold.suspects or name not in self._fold.rows:
+            return None
+        return self._bases.get(name) or self._read_base(name)
+
+    def settle(self, drafts: Sequence[Draft], segment: int, offset: int) -> None:
+        """Let drafts count: their batch is durable at ``offset`` of ``segment``."""
+        file = file_id(JOURNAL, segment)
+        for draft in drafts:
+            for number, raw in enumerate(draft.lines):
+                if number == draft.at and draft.base is not None:
+                    self._move(draft, draft.base, Place(file, offset, len(raw)))
+                offset += len(raw)
+            for host in draft.entry.hosts:
+                self._fold.hosts[host.key] = host
+
+    def _move(self, draft: Draft, base: Base, place: Place) -> None:
+        state = draft.entry.state
+        if state is None:
+            return
+        name, summary = state.name, summary_of(state)
+        full: Place | None = place
+        delta: Place | None = None
+        if draft.full:
+            self._fold.suspects.discard(name)
+        else:
+            full, delta = unpack(name, self._fold.rows[name]).full, place
+        self._fold.rows[name] = pack(name, full, delta, draft.n, base.number, summary)
+        self._bases.pop(name, None)
+        self._bases[name] = base
+        if len(self._bases) > self.REMEMBERED:
+            del self._bases[next(iter(self._bases))]
+
+    def drop(self, name: str) -> None:
+        """Remember nothing of a watch any more."""
+        self._bases.pop(name, None)
+
+
+def summary_of(state: UrlState) -> Summary:
+    """The narrow part of a state."""
+    return Summary(
+        url=state.url,
+        status=state.status,
+        outcome=state.outcome,
+        http_status=state.http_status,
+        check_interval=state.check_interval,
+        next_check_at=state.next_check_at,
+        last_fetched_at=state.last_fetched_at,
+        last_changed_at=state.last_changed_at,
+        seen_at=state.seen_at,
+        unchanged_streak=state.unchanged_streak,
+        failures=state.failures,
+        paused=state.paused,
+    )

@@ -1,0 +1,63 @@
+"""Reading single lines by their place."""
+
+from __future__ import annotations
+
+from watcher.core.state import UrlState
+from watcher.store import lines
+from watcher.store.codec import WIRE, decode_delta, decode_state, named_in, state_of
+from watcher.store.drafts import Base
+from watcher.store.index import Place, Row
+from watcher.store.layout import Layout
+
+
+class Reader:
+    """Keeps files open while rows point into them: an unlinked file stays readable for whoever holds it."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+        self._fds: dict[int, int] = {}
+
+    def line(self, place: Place) -> bytes | None:
+        """The line at ``place``; None if it is no longer what was written there. Raises OSError."""
+        fd = self._fds.get(place.file)
+        if fd is None:
+            fd = self._fds[place.file] = self._layout.fs.open_read(self._layout.path_of(place.file))
+        raw = self._layout.fs.pread(fd, place.size, place.offset)
+        return raw if lines.intact(raw) else None
+
+    def state(self, name: str, row: Row) -> UrlState | None:
+        """The whole state behind a row: at most two lines. Raises OSError."""
+        full = self.line(row.full) if row.full else None
+        delta = self.line(row.delta) if row.delta else None
+        change = decode_delta(delta) if delta is not None else None
+        if full is not None:
+            return state_of(decode_state(full), change)
+        if change is None:
+            return None
+        # Its s line is lost: what the attempt says is still the best that is known.
+        url = row.summary.url if row.summary is not None else name
+        return state_of(decode_state(lines.line("s", name, {"url": url})), change)
+
+    def base(self, row: Row) -> Base | None:
+        """What the next ``a`` line of this row's watch can build on. Raises OSError."""
+        full = self.line(row.full) if row.full else None
+        if full is None:
+            return None
+        decoded = decode_state(full)
+        named = frozenset(WIRE[w] for w in decoded.sticky if w in WIRE)
+        if row.delta is not None:
+            delta = self.line(row.delta)
+            if delta is None:
+                return None
+            named |= named_in(decode_delta(delta))
+        return Base(state_of(decoded), row.base, named)
+
+    def hold(self, file: int) -> None:
+        """Open a file now, before it can be unlinked. Raises OSError."""
+        if file not in self._fds:
+            self._fds[file] = self._layout.fs.open_read(self._layout.path_of(file))
+
+    def release(self, keep: frozenset[int] = frozenset()) -> None:
+        """Close every file but those to ``keep``."""
+        for file in [f for f in self._fds if f not in keep]:
+            self._layout.fs.close(self._fds.pop(file))
