@@ -11,7 +11,9 @@ from __future__ import annotations
 import asyncio
 import heapq
 import selectors
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -21,6 +23,9 @@ EPOCH = 1_767_607_200.0
 
 GRACE = 0.002
 """Real seconds an open connection may be silent before time moves on: far above the kernel's delay on loopback."""
+
+LANDING = 0.02
+"""Real seconds a finished thread's result has to arrive: it is already under way."""
 
 STUCK = 20.0
 """Real seconds without any event, timer or thread after which a run is declared stuck."""
@@ -92,25 +97,52 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     def __init__(self, clock: FakeClock) -> None:
         self.clock = clock
         self.threads = 0
+        self.landing = False
         self.listening: set[int] = set()
         super().__init__(_IdleSelector(self))
 
     def time(self) -> float:
         return self.clock.monotonic()
 
-    def run_in_executor(self, executor: Any, func: Callable[..., Any], *args: Any) -> asyncio.Future[Any]:  # type: ignore[override]
-        future = super().run_in_executor(executor, func, *args)
-        self.threads += 1
-        future.add_done_callback(self._thread_done)
-        return future
+    def run_forever(self) -> None:
+        with _counted_threads(self):
+            super().run_forever()
 
-    def _thread_done(self, _: asyncio.Future[Any]) -> None:
+    def thread_begins(self) -> None:
+        """A worker thread was given something to do; time stands still until it is done."""
+        self.threads += 1
+
+    def thread_ended(self) -> None:
+        """It is done. Its own callback may still be on the way to this loop."""
         self.threads -= 1
+        self.landing = True
 
     async def create_server(self, *args: Any, **kwargs: Any) -> asyncio.Server:
         server = await super().create_server(*args, **kwargs)
         self.listening |= {sock.fileno() for sock in server.sockets}
         return server
+
+
+@contextmanager
+def _counted_threads(loop: VirtualLoop) -> Iterator[None]:
+    """Let ``loop`` know of every job that a thread pool is given meanwhile."""
+    original = ThreadPoolExecutor.submit
+
+    def submit(pool: ThreadPoolExecutor, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future = original(pool, fn, *args, **kwargs)
+        loop.call_soon_threadsafe(loop.thread_begins)
+        future.add_done_callback(ended)
+        return future
+
+    def ended(_: Future[Any]) -> None:
+        with suppress(RuntimeError):  # the loop may be closed by then
+            loop.call_soon_threadsafe(loop.thread_ended)
+
+    ThreadPoolExecutor.submit = submit  # type: ignore[method-assign,assignment]
+    try:
+        yield
+    finally:
+        ThreadPoolExecutor.submit = original  # type: ignore[method-assign]
 
 
 class _IdleSelector(selectors.DefaultSelector):
@@ -126,7 +158,8 @@ class _IdleSelector(selectors.DefaultSelector):
             return events
         if self._loop.threads:
             return self._wait(STUCK)
-        if self._open() and (events := super().select(GRACE)):
+        landing, self._loop.landing = self._loop.landing, False
+        if (landing or self._open()) and (events := super().select(LANDING if landing else GRACE)):
             return events
         steps = [step for step in (timeout, self._loop.clock.next_due()) if step is not None]
         if not steps:
@@ -143,3 +176,10 @@ class _IdleSelector(selectors.DefaultSelector):
         if not events:
             raise RuntimeError(f"nothing happened for {seconds:.0f} s and no timer is set: the program waits for ever")
         return events
+
+
+def running_clock() -> FakeClock:
+    """The clock of the virtual loop that is running."""
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, VirtualLoop), "run this through FakeClock.run"
+    return loop.clock

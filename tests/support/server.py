@@ -1,7 +1,7 @@
 """A loopback site that answers as it is told, and remembers every request exactly.
 
 Answers are descriptions (see :mod:`tests.support.wire`). A path has one answer, or a sequence of them whose last one
-stays. ``/robots.txt`` is 404 unless given. The site has two origins: the same host on two ports.
+stays. ``/robots.txt`` is 404 unless given. The site has two origins or more: the same host on as many ports.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import asyncio
 import socket
 import struct
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
 
 from tests.support import wire
 from tests.support.wire import Spec
@@ -22,7 +22,10 @@ NOT_FOUND: Spec = {"status": 404, "headers": {"Content-Type": "text/plain"}, "bo
 
 @dataclass(frozen=True)
 class Request:
-    """One request as it came: the target as sent, the field lines as bytes, when, and on which connection."""
+    """One request as it came: the target as sent, the field lines as bytes, when, on which connection.
+
+    ``answer`` is what it was answered with, ``ended_at`` holds when that was through.
+    """
 
     origin: int
     method: str
@@ -30,11 +33,8 @@ class Request:
     headers: tuple[tuple[bytes, bytes], ...]
     at: float
     connection: int
+    answer: Spec = field(default_factory=dict, compare=False)
     ended_at: list[float] = field(default_factory=list, compare=False)
-
-    @property
-    def path(self) -> str:
-        return self.target
 
     def header(self, name: str) -> str | None:
         """The field's value as latin-1 text, lines joined by a comma, or None."""
@@ -47,11 +47,12 @@ class Request:
 
 
 class Server:
-    """Two origins on ``127.0.0.1``. ``answers`` maps ``(origin, target)`` to the answers still to be given."""
+    """Origins on ports of ``127.0.0.1``. ``answers`` maps ``(origin, target)`` to the answers still to be given."""
 
-    def __init__(self, now: Callable[[], float], sleep: Callable[[float], Any]) -> None:
+    def __init__(self, now: Callable[[], float], sleep: Callable[[float], Any], origins: int = 2) -> None:
         self._now = now
         self._sleep = sleep
+        self._origins = origins
         self._servers: list[asyncio.Server] = []
         self._handlers: set[asyncio.Task[None]] = set()
         self._connections = 0
@@ -64,7 +65,7 @@ class Server:
         self.ipv6 = False
 
     async def __aenter__(self) -> Server:
-        for origin in (0, 1):
+        for origin in range(self._origins):
             server = await asyncio.start_server(self._accept(origin), "127.0.0.1", 0, limit=1 << 20)
             self.ports.append(server.sockets[0].getsockname()[1])
             self._servers.append(server)
@@ -88,7 +89,7 @@ class Server:
     @property
     def names(self) -> dict[str, str]:
         """What ``{base}``, ``{base2}``, ``{host}`` and ``{port}`` stand for."""
-        first, second = self.ports
+        first, second = self.ports[:2]
         return {
             "base": f"http://127.0.0.1:{first}",
             "base2": f"http://127.0.0.1:{second}",
@@ -141,6 +142,7 @@ class Server:
         while keep:
             received = await reader.readuntil(b"\r\n\r\n")
             request = _parse(received, origin, self._now(), connection)
+            request = replace(request, answer=self._choose(request))
             self.log.append(request)
             self.in_flight += 1
             try:
@@ -155,16 +157,12 @@ class Server:
             return NOT_FOUND if request.target == "/robots.txt" else self.fallback
         spec = queue.pop(0) if len(queue) > 1 else queue[0]
         if request.header("cookie") is not None and "if_cookie" in spec:
-            spec = spec["if_cookie"]
-        elif request.conditional:
-            spec = spec.get("if_conditional", spec)
-        else:
-            spec = spec.get("if_unconditional", spec)
-        return spec
+            return cast(Spec, spec["if_cookie"])
+        return cast(Spec, spec.get("if_conditional" if request.conditional else "if_unconditional", spec))
 
     async def _answer(self, request: Request, writer: asyncio.StreamWriter) -> bool:
         """Play one answer. Returns whether the connection stays open."""
-        spec = self._choose(request)
+        spec = request.answer
         behaviour = spec.get("behaviour", "normal")
         play = getattr(self, f"_play_{behaviour}", None)
         if play is None:
