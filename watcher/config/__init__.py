@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from watcher.config.load import load, parse
+from watcher.config.added import add_watches, remove_watch, write_config
+from watcher.config.load import ADDED, load, parse
 from watcher.config.problems import ConfigError, Problem
+from watcher.config.reload import Reloader
 
-__all__ = ["ConfigError", "Problem", "load", "parse"]
+__all__ = [
+    "ADDED",
+    "ConfigError",
+    "Problem",
+    "Reloader",
+    "add_watches",
+    "load",
+    "parse",
+    "remove_watch",
+    "write_config",
+]

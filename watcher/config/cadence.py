@@ -81,8 +81,8 @@ def check_level(level: Level, lowest: float | None) -> list[tuple[str, Mistake]]
 
 
 def with_cron(level: Level) -> Level:
-    """A table that gives ``cron`` means the policy too."""
-    return {**level, "policy": Policy.CRON} if "cron" in level else level
+    """A table that gives ``cron`` and no policy means cron."""
+    return {"policy": Policy.CRON, **level} if "cron" in level else level
 
 
 def resolve(levels: Sequence[Level]) -> Cadence:

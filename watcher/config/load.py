@@ -21,25 +21,26 @@ ADDED = "watches.toml"
 TOP = ("watcher", "schedule", "page_types", "hosts", "tags", "retention", "notify", "keys", "watch")
 
 
-def load(path: Path, *, required: bool = True) -> Settings:
+def load(path: Path, *, required: bool = True, added: bytes | None = None) -> Settings:
     """Read ``path`` and the ``watches.toml`` beside it. Nothing is written, nothing remembered.
 
     A missing ``path`` is a problem where it is ``required``; a missing ``watches.toml`` never is.
+    ``added`` stands for the bytes of ``watches.toml`` before they are written.
     Raises :class:`ConfigError` with every problem of both files.
     """
     problems: list[Problem] = []
-    own, added = Source(path, problems), Source(path.with_name(ADDED), problems)
-    data, more = own.read(), added.read()
+    own, more = Source(path, problems), Source(path.with_name(ADDED), problems)
+    data = own.read()
     if data is None and required:
         own.problem("no such file", suggestion=_where(path))
-    return _settings(own, data or {}, added, more or {})
+    return _settings(own, data or {}, more, (more.read() if added is None else more.parse(added)) or {})
 
 
-def parse(text: str, path: Path, *, added: str = "") -> Settings:
-    """Like :func:`load`, of text at hand; ``path`` is what messages call it and where themes are looked for."""
+def parse(text: str, path: Path) -> Settings:
+    """Like :func:`load`, of one text at hand; ``path`` is what messages call it and where themes are looked for."""
     problems: list[Problem] = []
-    own, more = Source(path, problems), Source(path.with_name(ADDED), problems)
-    return _settings(own, own.parse(text.encode()), more, more.parse(added.encode()))
+    own = Source(path, problems)
+    return _settings(own, own.parse(text.encode()), Source(path.with_name(ADDED), problems), {})
 
 
 def _where(path: Path) -> str:

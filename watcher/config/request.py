@@ -93,12 +93,12 @@ def method(value: Any) -> str:
 
 
 def encoding(value: Any) -> str:
-    """A character encoding by its name."""
+    """A character encoding by any label the web has for it."""
+    from watcher.core.charset import encoding_named
+
     name = readers.text(value)
-    try:
-        b"".decode(name)
-    except (LookupError, ValueError):
-        raise Mistake(f"{name!r} is not a known character encoding", 'write it like "windows-1252"') from None
+    if encoding_named(name) is None:
+        raise Mistake(f"{name!r} is not a character encoding of the web", 'write it like "windows-1252"')
     return name
 
 

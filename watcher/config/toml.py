@@ -66,9 +66,11 @@ class Document:
 
 def read_toml(text: str) -> Document:
     """Parse TOML 1.0. Raises :class:`TomlError`; duplicates are collected in the document, their first value holds."""
-    text = text.replace("\r\n", "\n")
+    plain = text.replace("\r\n", "\n")
     try:
-        return _Reader(text).read()
+        if "\r" in plain:
+            raise _NotPlainError
+        return _Reader(plain).read()
     except _NotPlainError:
         document = Document()
         document.data = _whole(text)

@@ -116,18 +116,24 @@ def _fields(source: Source, table: Table, values: Mapping[str, Any], around: Sur
     from watcher.extract import FieldError, compile_fields
 
     known = repr((given, remove, disabled))
-    if known not in around.fields:
+    found = around.fields.get(known)
+    if found is None:
         try:
-            around.fields[known] = compile_fields(given, remove=remove, disabled_rules=disabled)
+            found = around.fields[known] = compile_fields(given, remove=remove, disabled_rules=disabled)
         except FieldError:
-            around.fields[known] = ()
-            for key, options in (("remove", {"remove": remove}), ("disabled_rules", {"disabled_rules": disabled})):
-                for _, sentence in _field_errors({}, **options):
-                    source.mistake(table, "watch", key, Mistake(sentence))
-            for name, definition in given.items():
-                for path, sentence in _field_errors({name: definition}):
-                    _field_problem(source, table, given, path, sentence)
-    return around.fields[known]
+            _field_problems(source, table, given, {"remove": remove, "disabled_rules": disabled})
+            return ()
+    return found
+
+
+def _field_problems(source: Source, table: Table, fields: Table, options: Mapping[str, Any]) -> None:
+    """Note everything wrong with a watch's fields, one field at a time, so that none hides another."""
+    for key, value in options.items():
+        for _, sentence in _field_errors({}, **{key: value}):
+            source.mistake(table, "watch", key, Mistake(sentence))
+    for name, definition in fields.items():
+        for path, sentence in _field_errors({name: definition}):
+            _field_problem(source, table, fields, path, sentence)
 
 
 def _field_errors(fields: Table, **options: Any) -> list[tuple[str, str]]:
@@ -137,7 +143,7 @@ def _field_errors(fields: Table, **options: Any) -> list[tuple[str, str]]:
     try:
         compile_fields(fields, **options)
     except FieldError as error:
-        unknown = {found[1] for _, sentence in error.problems if (found := _FIELD_KEY.match(sentence))}
+        unknown = {key[1] for _, sentence in error.problems if (key := _FIELD_KEY.match(sentence))}
         found = list(error.problems)
         for name, definition in fields.items():
             if isinstance(definition, dict) and unknown & definition.keys():
@@ -150,13 +156,15 @@ def _field_errors(fields: Table, **options: Any) -> list[tuple[str, str]]:
 def _field_problem(source: Source, table: Table, fields: Table, path: str, sentence: str) -> None:
     """Note what the extractor says of the field ``path``, at the line of the key it names."""
     message, _, advice = sentence.partition("; ")
-    name = path.split(".")[0]
-    definition = fields.get(name)
-    line = source.document.line(fields, name) or source.document.line(table, "fields")
-    unknown = _FIELD_KEY.match(sentence)
-    if isinstance(definition, dict):
-        key = unknown[1] if unknown else sentence.split(" ")[0].strip(":`")
-        line = source.document.line(definition, key) or line
+    line, inside = source.document.line(table, "fields"), fields
+    for part in path.split("."):
+        line = source.document.line(inside, part) or line
+        definition = inside.get(part)
+        if not isinstance(definition, dict):
+            break
+        unknown = _FIELD_KEY.match(sentence)
+        line = source.document.line(definition, unknown[1] if unknown else message.split(" ")[0].rstrip(":")) or line
+        inside = definition.get("each", {})
     source.problem(message, line=line, key=f"watch.fields.{path}", suggestion=advice or None)
 
 
