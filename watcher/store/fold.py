@@ -34,7 +34,7 @@ class HotLine(msgspec.Struct, gc=False):
     chg: float | None = None
     read: float | None = None
     paused: bool = False
-    fp: str = ""
+    lost: bool = False
     v: int = lines.FORMAT
 
 
@@ -103,7 +103,7 @@ class Fold:
         name, n = line.w, line.n
         if full:
             base, places, url = line.b or n, (file, offset, len(raw), 0, 0, 0), line.url.encode("utf-8")
-            self.suspects.discard(name)
+            (self.suspects.add if line.lost else self.suspects.discard)(name)
         else:
             base, places, url = self._under(name, line, (file, offset, len(raw)))
         self.rows[name] = self._pack(line, places, base) + url

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 from collections.abc import Iterator
 from heapq import merge
 from mmap import mmap
@@ -23,13 +24,12 @@ _VERSION = b'"ver":true'
 
 
 class Past:
-    """Reads history, audit and live segments. ``sizes`` are the live segments with their acknowledged bytes,
-    ``base`` the snapshot's number; their owner keeps both up to date."""
+    """Reads history, audit and live segments. ``sizes`` are the live segments with their acknowledged bytes;
+    their owner keeps them up to date."""
 
-    def __init__(self, layout: Layout, sizes: dict[int, int], base: int) -> None:
+    def __init__(self, layout: Layout, sizes: dict[int, int]) -> None:
         self._layout = layout
         self.sizes = sizes
-        self.base = base
 
     def versions(self, name: str) -> Iterator[Version]:
         """Every version of ``name``, newest first, files read only as far as the caller goes on asking."""
@@ -52,16 +52,19 @@ class Past:
                     yield _n(raw), raw
 
     def _sealed(self, key: bytes) -> list[Iterator[tuple[int, bytes]]]:
-        return [self._class(retention, key) for retention in self._layout.classes()]
+        return [self._class(folder, key) for folder in self._layout.history_folders()]
 
-    def _class(self, retention: str, key: bytes) -> Iterator[tuple[int, bytes]]:
+    def _class(self, folder: str, key: bytes) -> Iterator[tuple[int, bytes]]:
         layout = self._layout
-        folder = layout.history_file(retention, 0).rpartition("/")[0]
+        lowest = None
         for number in reversed(layout.numbers(folder)):
-            # Files above the snapshot's number belong to a compaction that was not finished.
-            if number <= self.base:
-                for raw in reversed(rows_of(layout, layout.history_file(retention, number), key)):
-                    yield _n(raw), raw
+            # Beside its own segment, a file belongs to a compaction that was not finished.
+            if number not in self.sizes:
+                for raw in reversed(rows_of(layout, os.path.join(folder, f"{number:06d}.jsonl"), key)):
+                    # A merge that was interrupted leaves rows twice.
+                    if lowest is None or _n(raw) < lowest:
+                        lowest = _n(raw)
+                        yield lowest, raw
 
     def history(self, name: str, limit: int, before: float | None) -> list[Version]:
         """At most ``limit`` versions, newest first, those at or after ``before`` left out."""
@@ -92,8 +95,12 @@ class Past:
         self, name: str | None = None, since: float | None = None, until: float | None = None
     ) -> Iterator[Check]:
         """The checks in the order of the journal, those outside [since, until] left out."""
+        last = 0
         for stream in self._streams(since, until):
-            for check in checks_in(stream, name):
+            for n, check in checks_in(stream, name):
+                if n <= last:
+                    continue
+                last = n
                 if (since is None or check.at >= since) and (until is None or check.at <= until):
                     yield check
 
@@ -101,7 +108,7 @@ class Past:
         layout = self._layout
         for number in layout.numbers(layout.audit):
             path = layout.audit_file(number)
-            if number <= self.base and within(audit_header(layout, path), since, until):
+            if number not in self.sizes and within(audit_header(layout, path), since, until):
                 yield audit_lines(layout, path)
         for number in sorted(self.sizes):
             yield self._segment(number)
@@ -180,8 +187,8 @@ def _bisect(view: mmap, key: bytes) -> int | None:
     return low
 
 
-def checks_in(stream: Iterator[bytes], name: str | None = None) -> Iterator[Check]:
-    """The checks that good lines tell of, each with every exchange it made."""
+def checks_in(stream: Iterator[bytes], name: str | None = None) -> Iterator[tuple[int, Check]]:
+    """The checks that good lines tell of, each with its number and every exchange it made."""
     mark = b',"w":"%b"' % lines.escape(name) if name is not None else b',"w":"'
     before: list[tuple[int, Exchange]] = []
     for raw in stream:
@@ -195,7 +202,7 @@ def checks_in(stream: Iterator[bytes], name: str | None = None) -> Iterator[Chec
                 check = check_of(row, tuple(exchange for of, exchange in before if of == row.n))
                 before.clear()
                 if check is not None:
-                    yield check
+                    yield row.n, check
         except msgspec.MsgspecError:
             # Counted and reported when the store is opened or examined; an unreadable check is no answer here.
             continue

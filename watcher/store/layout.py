@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from typing import Final
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 
 from watcher.store.fs import FS
 
@@ -45,13 +45,17 @@ class Layout:
     def history_file(self, retention: str, number: int) -> str:
         return os.path.join(self.history, class_dir(retention), f"{number:06d}.jsonl")
 
+    def history_folders(self) -> list[str]:
+        """The directory of every retention class that has history."""
+        return [os.path.join(self.history, name) for name in self.fs.list(self.history)]
+
+    def history_files(self, number: int) -> list[str]:
+        """Where the history of sealed segment ``number`` lies or would lie, class by class."""
+        return [os.path.join(folder, f"{number:06d}.jsonl") for folder in self.history_folders()]
+
     def numbers(self, directory: str) -> list[int]:
         """The numbers of the files in ``directory``, rising."""
         return sorted(int(m[1]) for m in map(_NUMBERED.match, self.fs.list(directory)) if m)
-
-    def classes(self) -> list[str]:
-        """The retention classes that have history."""
-        return [unquote(name) for name in self.fs.list(self.history)]
 
     def path_of(self, file: int) -> str:
         """The path behind a :func:`file_id`."""

@@ -49,26 +49,27 @@ def tidy(layout: Layout, base: int) -> None:
 
     Raises OSError.
     """
-    fs = layout.fs
-    if base and not ends_well(fs, layout.snapshot(base)):
+    if base and not ends_well(layout.fs, layout.snapshot(base)):
         return
-    doomed = [layout.snapshot(n) for n in layout.numbers(layout.state) if n < base]
-    doomed += [layout.segment(n) for n in layout.numbers(layout.journal) if n <= base]
-    doomed += unfinished(layout, base)
-    for path in doomed:
-        fs.unlink(path)
-    for folder in {os.path.dirname(path) for path in doomed}:
-        fs.sync_dir(folder)
+    # Snapshots first: while one stands, so do all segments above it.
+    drop(layout, [layout.snapshot(n) for n in layout.numbers(layout.state) if n < base])
+    drop(layout, unfinished(layout, base))
+    drop(layout, [layout.segment(n) for n in layout.numbers(layout.journal) if n <= base])
 
 
 def unfinished(layout: Layout, base: int) -> list[str]:
-    """History and audit files above ``base`` and temporary files: their segments still stand, so they count for nothing."""
-    found = [layout.audit_file(n) for n in layout.numbers(layout.audit) if n > base]
-    folders = [layout.state, layout.journal, layout.audit, layout.quarantine]
-    for name in layout.fs.list(layout.history):
-        folder = os.path.join(layout.history, name)
-        folders.append(folder)
-        found += [os.path.join(folder, f"{n:06d}.jsonl") for n in layout.numbers(folder) if n > base]
-    for folder in folders:
+    """Temporary files, and history and audit files above ``base`` whose segments still stand: they do not count."""
+    found = []
+    for folder in (layout.state, layout.journal, layout.audit, layout.quarantine, *layout.history_folders()):
         found += [os.path.join(folder, name) for name in layout.fs.list(folder) if name.endswith(".tmp")]
-    return found
+    standing = [n for n in layout.numbers(layout.journal) if n > base]
+    outputs = [path for n in standing for path in (layout.audit_file(n), *layout.history_files(n))]
+    return found + [path for path in outputs if layout.fs.exists(path)]
+
+
+def drop(layout: Layout, paths: list[str]) -> None:
+    """Unlink files, durably. Raises OSError."""
+    for path in paths:
+        layout.fs.unlink(path)
+    for folder in sorted({os.path.dirname(path) for path in paths}):
+        layout.fs.sync_dir(folder)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, Self, TypeVar
 
+import msgspec
+
 from watcher.core.history import AsOf, Check, Version
 from watcher.core.state import HostState, UrlState
-from watcher.store import lines
+from watcher.core.validators import Validators
+from watcher.store import folding, lines
 from watcher.store.bodies import Bodies
 from watcher.store.commit import Committer
 from watcher.store.drafts import Base, Desk, Entry
-from watcher.store.errors import StoreReadOnly, explain, unreadable
+from watcher.store.errors import StoreFailed, StoreReadOnly, explain, unreadable
 from watcher.store.fold import HeaderLine
 from watcher.store.fs import FS
 from watcher.store.history import Past
@@ -43,6 +47,7 @@ class Store:
         self._fresh: set[str] = set()
         self._committer: Committer | None = None
         self._journal: Journal | None = None
+        self._compacting = False
         self._take(loaded)
 
     def _take(self, loaded: Loaded) -> None:
@@ -50,7 +55,7 @@ class Store:
         self._reader.release()
         self._fold = loaded.fold
         self._base = loaded.base
-        self._past = Past(self._layout, loaded.sizes, loaded.base)
+        self._past = Past(self._layout, loaded.sizes)
         self.warnings: list[Problem] = list(loaded.problems)
         self.summaries = Summaries(loaded.fold.rows)
 
@@ -160,7 +165,11 @@ class Store:
 
     def _state(self, name: str) -> UrlState | None:
         row = self._row(name)
-        return self._reader.state(name, row) if row is not None else None
+        state = self._reader.state(name, row) if row is not None else None
+        if state is not None and name in self._fold.suspects:
+            # Whatever stands there is of another time than the newest attempt: nothing to ask conditionally with.
+            return msgspec.structs.replace(state, validators=Validators(), body=None)
+        return state
 
     def _row(self, name: str) -> Row | None:
         packed = self._fold.rows.get(name)
@@ -231,6 +240,56 @@ class Store:
         """Write one entry together with whatever else is waiting; durable on return. Raises like :meth:`append`."""
         await self._writing().commit(entry)
         self._used([entry])
+
+    @property
+    def compaction_due(self) -> bool:
+        """Whether the journal has grown enough to be folded."""
+        return not self._compacting and folding.is_due(self._layout, self._past.sizes, self._base)
+
+    def compact(self) -> None:
+        """Fold the journal into history, audit trail and a new snapshot, here and now.
+
+        Raises StoreFull, StoreFailed or StoreReadOnly; the store then stays as it was.
+        """
+        upto = self._seal()
+        try:
+            folding.run_here(self._layout, self._base, upto, self._fold.store_id, self._now())
+            for _ in folding.adopt(self._layout, self._fold, self._reader, upto):
+                pass
+            self._folded(upto)
+        finally:
+            self._compacting = False
+
+    async def compact_aside(self) -> None:
+        """Like :meth:`compact`, in a subprocess and in slices, while commits go on. At most one at a time."""
+        upto = self._seal()
+        try:
+            await folding.run_aside(self._layout, self._base, upto, self._fold.store_id, self._now())
+            for _ in folding.adopt(self._layout, self._fold, self._reader, upto):
+                await asyncio.sleep(0)
+            self._folded(upto)
+        finally:
+            self._compacting = False
+
+    def _seal(self) -> int:
+        self._writing().finish()
+        journal = self._journal
+        if self._compacting or journal is None:
+            raise StoreFailed(f"{self.root} is being compacted already: wait for it to end")
+        try:
+            upto = journal.seal()
+        except OSError as error:
+            raise explain(error, self._layout.journal, "begin a new segment in") from error
+        self._compacting = True
+        return upto
+
+    def _folded(self, upto: int) -> None:
+        self._base = upto
+        if self._journal is not None and self._committer is not None:
+            self._committer.finish()
+            folding.finish(self._layout, self._journal, self._reader, upto)
+        self._fold.erased.clear()
+        self._fold.erased_hosts.clear()
 
     def _writing(self) -> Committer:
         if self._committer is None:
