@@ -16,10 +16,12 @@ Headers = tuple[tuple[bytes, bytes], ...]
 class RequestPlan(msgspec.Struct, frozen=True, kw_only=True):
     """What to ask for. ``conditions`` go only to the hop whose URL is ``conditions_for`` (CONDUCT rule 21).
 
-    ``conditional`` names the layer used: ``etag``, ``last-modified`` or ``None``.
+    ``conditional`` names the layer used: ``etag``, ``last-modified`` or ``None``. ``command`` is run instead of
+    asking a host; a ``file:`` URL is read. ``identity`` asks for the bytes without a content coding (rule 5).
     """
 
     url: str
+    command: tuple[str, ...] = ()
     conditions: Headers = ()
     conditions_for: str | None = None
     conditional: str | None = None
@@ -89,9 +91,11 @@ class Exchange(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class Visit(msgspec.Struct, frozen=True, kw_only=True):
     """Everything one check exchanged with the network. Exactly one of ``response`` and ``failure`` is set.
 
-    ``failure.kind`` says which: ``transient``, ``tls``, ``too-large``, ``broken:*``, ``refused:robots``,
-    ``refused:robots-unreachable``, ``moved-suspect`` ... ``permanent`` lists the hops of a chain that
-    consisted of 301/308 only.
+    ``failure.kind`` says which: ``transient:*``, ``tls``, ``too-large``, ``broken:*``, ``refused:robots``,
+    ``refused:robots-unreachable``, ``moved-suspect``, ``held`` ... ``permanent`` lists the hops of a chain that
+    consisted of 301/308 only. ``retry_after`` is in seconds from receipt; ``not_before_at`` is set when nothing
+    was sent because the host, its robots.txt or its budget has to be waited for. ``sent`` says whether the page
+    itself was asked for at all, ``conditional`` what its request really carried.
     """
 
     exchanges: tuple[Exchange, ...]
@@ -99,4 +103,7 @@ class Visit(msgspec.Struct, frozen=True, kw_only=True):
     failure: Failure | None = None
     permanent: tuple[str, ...] = ()
     retry_after: float | None = None
+    not_before_at: float | None = None
+    sent: bool = False
+    conditional: str | None = None
     private_peer: bool = False

@@ -330,7 +330,8 @@ def _later(due: float, limits: Limits) -> float:
 class HostState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What we know of one host: how long it asked us to wait, its robots.txt, and what was learned about it.
 
-    ``key`` is ``scheme://host:port``. ``robots_body`` is the hash of the stored robots.txt body.
+    ``key`` is ``scheme://host:port``. ``robots_body`` is the hash of the stored robots.txt body. ``spent`` requests
+    were made since ``window_at``, the beginning of the host's day; ``open_at`` is when a long crawl delay ends.
     """
 
     key: str
@@ -338,6 +339,9 @@ class HostState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     not_before_reason: str = ""
     limited: int = 0
     failing: int = 0
+    open_at: float = 0.0
+    window_at: float = 0.0
+    spent: int = 0
     robots_status: int | None = None
     robots_fetched_at: float | None = None
     robots_expires_at: float | None = None
