@@ -17,7 +17,7 @@ GIANT = 80
 """Characters from which two unlike words are compared by their ends (a token, a line without blanks)."""
 
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
-_WORD = re.compile(rf"\s*(?:[{_CJK}]|[^\W{_CJK}]+|[^\w\s])|\s+")
+_WORD = re.compile(rf"\s*(?:\d+(?:[.,:]\d+)+|[{_CJK}]|[^\W{_CJK}]+|[^\w\s])|\s+")
 
 
 class Mark(StrEnum):
@@ -40,7 +40,7 @@ Spans = tuple[Span, ...]
 
 
 def words(text: str) -> list[str]:
-    """The words and signs of ``text``, each with the blanks before it; CJK characters are words."""
+    """The words and signs of ``text``, each with the blanks before it; ``1,299.00`` is one word, and so is a CJK character."""
     return _WORD.findall(text)
 
 
@@ -142,7 +142,8 @@ def shorten(spans: Spans, context: int = 8, longest: int = 400) -> Spans:
             if len(kept) < len(span.text):
                 result.append(Span(span.mark, "…", cut=True))
             continue
-        before = _first(span.text, context) if index else ""
+        alone = len(spans) == 1
+        before = _first(span.text, 2 * context if alone else context) if index or alone else ""
         after = _last(span.text, context) if index < len(spans) - 1 else ""
         if len(before) + len(after) + 3 >= len(span.text):
             result.append(span)

@@ -11,24 +11,34 @@ from watcher.core.charset import decode_text
 from watcher.core.model import Value
 from watcher.extract.errors import ExtractError
 from watcher.extract.jsontext import parse_json
+from watcher.extract.noise import clean_tree
 from watcher.extract.sniff import Kind, binary_name, media_type, text_kind
 
 if TYPE_CHECKING:
     from turbohtml import Document, Node
 
 _NAMED_ENTITY = re.compile(r"&(?!(?:amp|lt|gt|quot|apos);)([A-Za-z][A-Za-z0-9]{1,31};)")
+_BASE = re.compile("<base", re.I)
 _XML_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 
 class Page:
     """A body and everything read from it, each at most once. Raises :class:`ExtractError` when read wrongly."""
 
-    def __init__(self, body: bytes, content_type: str | None, url: str, encoding: str | None = None) -> None:
+    def __init__(
+        self,
+        body: bytes,
+        content_type: str | None,
+        url: str,
+        encoding: str | None = None,
+        disabled: frozenset[str] = frozenset(),
+    ) -> None:
         self.body = body
         self.content_type = content_type
         self.url = url
         self.encoding = encoding
-        self._trees: dict[tuple[str, ...], Node] = {}
+        self.disabled = disabled
+        self._trees: dict[tuple[str, ...], Document] = {}
 
     @cached_property
     def kind(self) -> Kind:
@@ -60,20 +70,21 @@ class Page:
         text = decode_text(self.body, self.content_type, self.encoding, is_json).text
         return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
 
-    def tree(self, remove: tuple[str, ...] = ()) -> Node:
+    def tree(self, remove: tuple[str, ...] = ()) -> Document:
         """The HTML or XML tree without the nodes that the CSS selectors of ``remove`` match.
 
         Raises:
             ExtractError: the body is JSON or binary, or is not well-formed XML.
         """
         if remove not in self._trees:
-            tree = self._parse()
-            for selector in remove:
-                for node in tree.select(selector):
-                    if node.parent is not None:
-                        node.decompose()
-            self._trees[remove] = tree
+            self._trees[remove] = self.own_tree(remove)
         return self._trees[remove]
+
+    def own_tree(self, remove: tuple[str, ...] = ()) -> Document:
+        """A tree for one reader alone, who may change it: nobody else sees it. Otherwise as :meth:`tree`."""
+        tree = self._parse()
+        _remove(tree, remove)
+        return tree
 
     def _parse(self) -> Document:
         from turbohtml import parse
@@ -81,7 +92,18 @@ class Page:
         text = self.text
         if self.kind is Kind.JSON:
             raise ExtractError("broken:selector", "the page is JSON; pick with json = ..., not css or xpath")
-        return parse_xml(text) if self.kind is Kind.XML else parse(text, positions=False)
+        if self.kind is Kind.XML:
+            return parse_xml(text)
+        tree = parse(text, positions=False)
+        clean_tree(tree, self.disabled)
+        return tree
+
+    @cached_property
+    def base_url(self) -> str:
+        """What relative links of the page are resolved against; empty when the page's own address is unknown."""
+        if not self.url or self.kind is not Kind.HTML or not _BASE.search(self.text):
+            return self.url
+        return self.tree().base_url(self.url)
 
     @cached_property
     def json(self) -> Value:
@@ -104,6 +126,12 @@ class Page:
             except ExtractError:
                 continue
         return found
+
+
+def _remove(tree: Node, selectors: tuple[str, ...]) -> None:
+    for selector in selectors:
+        for node in tree.select(selector):
+            node.decompose()
 
 
 def _numeric(entity: re.Match[str]) -> str:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
 from watcher.core.fingerprint import change_fingerprint
-from watcher.core.model import Detect, Field, Record, Watch
+from watcher.core.model import Detect, Field, Record, Value, Watch
 from watcher.extract.compile import compile_fields
 from watcher.extract.document import Page
 from watcher.extract.fields import Definitions
 from watcher.extract.noise import RULES_VERSION
 from watcher.extract.pick import Scope, is_list, pick
-from watcher.extract.smart import smart_record
+from watcher.extract.smart import UNTRACKED, Options, smart_values
 from watcher.extract.values import read_field, storable
 
 
@@ -41,6 +41,12 @@ def _notes(fields: Sequence[Field], page: Page, remove: tuple[str, ...]) -> tupl
             if count > 1:
                 notes.append(f"{field.name}: {count} nodes match, the first is taken")
     return tuple(notes)
+
+
+def _untracked(values: Mapping[str, Value], fields: Sequence[Field]) -> tuple[str, ...]:
+    if fields:
+        return tuple(field.name for field in fields if not field.track)
+    return tuple(name for name in UNTRACKED if name in values)
 
 
 def _bytes_record(body: bytes) -> dict[str, str]:
@@ -75,16 +81,16 @@ def extract_record(
     if detect is Detect.BYTES:
         values = _bytes_record(body)
     elif compiled:
-        page = Page(body, content_type, url, encoding)
+        page = Page(body, content_type, url, encoding, disabled)
         values = {f.name: storable(read_field(f, Scope(page), drop, disabled, frozenset(volatile))) for f in compiled}
         notes = _notes(compiled, page, drop)
     else:
-        page = Page(body, content_type, url, encoding)
-        values, notes = smart_record(page, drop, disabled, frozenset(volatile))
+        page = Page(body, content_type, url, encoding, disabled)
+        values = storable(smart_values(page, Options(drop, disabled, frozenset(volatile))))
     record = Record(
         values=values,
         definition=_definition(compiled, drop, disabled_rules, encoding, detect),
-        untracked=tuple(field.name for field in compiled if not field.track),
+        untracked=_untracked(values, compiled),
         personal=tuple(field.name for field in compiled if field.personal),
         notes=notes,
     )

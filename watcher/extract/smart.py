@@ -1,22 +1,104 @@
-"""The record of a page whose watch names no fields."""
+"""The record of a page whose watch names no fields: what the page says for machines, its title, what it reads like."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, NamedTuple
+
+from watcher.core.fingerprint import block_hash, normalise
 from watcher.core.model import Value
 from watcher.extract.content import content_blocks
 from watcher.extract.document import Page
+from watcher.extract.errors import ExtractError
+from watcher.extract.feeds import feed_values
+from watcher.extract.furniture import readable_region
+from watcher.extract.noise import link_cleaner, text_cleaner
+from watcher.extract.pdf import pdf_values
 from watcher.extract.sniff import Kind
+from watcher.extract.structured import structured_values
 from watcher.extract.visible import visible_text
 
+if TYPE_CHECKING:
+    from turbohtml import Document
 
-def smart_record(
-    page: Page, remove: tuple[str, ...], disabled: frozenset[str], volatile: frozenset[str]
-) -> tuple[dict[str, Value], tuple[str, ...]]:
-    """The values and notes of ``page``."""
-    if page.kind is Kind.JSON:
-        return {"json": page.json}, ()
-    if page.kind is Kind.TEXT:
-        return {"content": [line for line in page.text.split("\n") if line.strip()]}, ()
-    tree = page.tree(remove)
-    title = tree.select_one("title")
-    return {"title": visible_text(title) if title else None, "content": content_blocks(tree, disabled)}, ()
+UNTRACKED = ("modified",)
+"""Smart fields that are kept and shown, and whose movement alone is no change."""
+
+FORWARDS_WITHIN = 10.0
+"""Seconds after which a page that refreshes to another address is no mere forwarding any more."""
+FORWARDING_TEXT = 400
+"""Characters of text from which a page is worth reading although it forwards."""
+
+
+class Options(NamedTuple):
+    """What a watch says about its smart record."""
+
+    remove: tuple[str, ...] = ()
+    disabled: frozenset[str] = frozenset()
+    volatile: frozenset[str] = frozenset()
+
+
+def _title(tree: Document) -> str | None:
+    for selector in ("h1", "title"):
+        node = tree.select_one(selector)
+        text = visible_text(node) if node is not None else ""
+        if text:
+            return text
+    return None
+
+
+def refuse_forwarding(tree: Document) -> None:
+    """Refuse a page that only sends the reader on: what it says is not what is at this address.
+
+    Raises:
+        ExtractError: ``broken:forwarding``.
+    """
+    refresh = tree.meta_refresh()
+    if refresh is None or refresh[0] > FORWARDS_WITHIN or not refresh[1]:
+        return
+    body = tree.select_one("body")
+    if body is None or len(visible_text(body)) < FORWARDING_TEXT:
+        raise ExtractError("broken:forwarding", f"the page only forwards to {normalise(refresh[1])[:200]}; watch that")
+
+
+def _html_values(page: Page, options: Options) -> dict[str, Value]:
+    tree = page.own_tree(options.remove)
+    refuse_forwarding(tree)
+    values: dict[str, Value] = {"title": None, **structured_values(tree)}
+    if values["title"] is None:
+        values["title"] = _title(tree)
+    region = readable_region(tree, options.disabled)
+    values["content"] = content_blocks(region, page.base_url, options.disabled, smart=True)
+    if not values["content"] and values.keys() <= {"title", "content", "modified"}:
+        raise ExtractError(
+            "broken:selector", "the page holds no readable text besides menus (is it drawn by a script?); name a field"
+        )
+    return values
+
+
+def _text_values(text: str, disabled: frozenset[str]) -> dict[str, Value]:
+    clean = text_cleaner(disabled, smart=True)
+    lines = [clean(line.rstrip()) for line in text.split("\n")]
+    return {"content": [line for line in lines if line.strip()]}
+
+
+def smart_values(page: Page, options: Options) -> dict[str, Value]:
+    """The values of ``page``: ``json`` of JSON, ``entries`` of a feed, else ``title`` and ``content`` and what the
+    page says for machines. Blocks whose hash is in ``options.volatile`` are left out of ``content``.
+
+    Raises:
+        ExtractError: the page gives none of it.
+    """
+    match page.kind:
+        case Kind.JSON:
+            return {"json": page.json}
+        case Kind.XML:
+            return feed_values(page, link_cleaner(options.disabled))
+        case Kind.PDF:
+            values = pdf_values(page.body)
+        case Kind.HTML:
+            values = _html_values(page, options)
+        case _:
+            values = _text_values(page.text, options.disabled)
+    if options.volatile:
+        values["content"] = [block for block in values["content"] if block_hash(block) not in options.volatile]
+    return values

@@ -47,6 +47,11 @@ _UTF16_32 = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
 _CONTROL = bytes(b for b in range(0x20) if b not in b"\t\n\x0c\r\x1b")
 _MEDIA = re.compile(r"(?:image/(?!svg)|audio/|video/|font/|application/(?:zip|gzip|x-tar|vnd\.rar|msword|vnd\.ms-))")
 _XML_ROOT = re.compile(r"(?:<!--.*?-->|<\?.*?\?>|<!DOCTYPE[^>\[]*(?:\[[^\]]*\])?\s*>|\s)*<([A-Za-z_][\w.:-]*)", re.S)
+_HTML_START = re.compile(
+    r"(?:<!--.*?-->\s*)*<(?:!doctype html|html|head|body|title|meta|link|script|style|iframe|main|article|section|nav"
+    r"|h[1-6]|div|font|table|ul|ol|dl|form|img|span|a|b|br|p)[\s/>]",
+    re.I | re.S,
+)
 _FEED_ROOTS = ("rss", "feed", "rdf:RDF")
 _JSON_START = re.compile(
     r"\s*(?:\)\]\}',?\s*|while\s*\(1\);\s*|for\s*\(;;\);\s*|(?:/\*.*?\*/)?\s*[\w$.]+\s*\(\s*)?[\[{]", re.S
@@ -99,6 +104,5 @@ def text_kind(text: str, content_type: str | None) -> Kind:
         return Kind.HTML if root and root.lower() == "html" else Kind.XML
     if media not in ("text/css", "text/csv") and _JSON_START.match(start) and ("script" in media or start[0] in "[{)"):
         return Kind.JSON
-    if root and (not media or root.lower() in ("html", "head", "body") or start[:9].lower() == "<!doctype"):
-        return Kind.HTML
-    return Kind.TEXT
+    looks_like_html = _HTML_START.match(start) and (not media.startswith("text/") or start[:9].lower() == "<!doctype")
+    return Kind.HTML if looks_like_html else Kind.TEXT

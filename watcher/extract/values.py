@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from decimal import Decimal
 
-from watcher.core.fingerprint import canonical, normalise
+from watcher.core.fingerprint import block_hash, canonical, normalise
 from watcher.core.model import Field, FieldType, Value
 from watcher.extract.content import content_blocks
 from watcher.extract.dates import parse_date
@@ -87,12 +88,17 @@ def _as_items(field: Field, found: list[Item]) -> list[Item]:
     return found
 
 
-def _content(field: Field, found: list[Item], disabled: frozenset[str], volatile: frozenset[str]) -> list[Value]:
+def _content(
+    field: Field, found: list[Item], url: str, disabled: frozenset[str], volatile: frozenset[str]
+) -> list[Value]:
     blocks: list[Value] = []
     for item in found:
-        blocks.extend(content_blocks(item, disabled) if is_node(item) else _paragraphs(item))
+        blocks.extend(content_blocks(copy.deepcopy(item), url, disabled) if is_node(item) else _paragraphs(item))
     kept = [normalise(_replaced(field, block)) if field.replace else block for block in blocks]
-    return [block for block in kept if block and block not in volatile]
+    kept = [block for block in kept if block]
+    if not kept and not field.optional:
+        raise ExtractError("broken:selector", f"`{selector_of(field)}` matches, but holds no text", field.name)
+    return [block for block in kept if block_hash(block) not in volatile] if volatile else kept
 
 
 def _paragraphs(item: Item) -> list[str]:
@@ -140,7 +146,7 @@ def read_field(
     if field.each:
         return _sorted(field, _rows(field, found, scope))
     if field.type is FieldType.CONTENT:
-        return _content(field, found, disabled, volatile)
+        return _content(field, found, scope.page.base_url, disabled, volatile)
     if is_list(field):
         return _sorted(field, [read_item(field, item) for item in _as_items(field, found)])
     return read_item(field, found[0])

@@ -1,0 +1,115 @@
+"""Where a page's content is: the readable region, without menus, banners and footers."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from turbohtml import Document, Element, Node
+
+_MENUS = (
+    "nav,footer,dialog,menu,[hidden],[role=navigation],[role=contentinfo],[role=search],[role=menu],[role=dialog],"
+    "[role=alertdialog]"
+)
+"""What says of itself that it is not the content."""
+_BESIDE = (
+    "aside,form,[role=banner],[role=complementary],[role=alert],[role=status],"
+    "header:not(main header):not(article header)"
+)
+"""What usually is not, and is where it holds most of the text."""
+_BUTTONS = "button,[role=button]"
+_LABELS = "h1,h2,h3,h4,h5,h6,dt,summary,th"
+_MAIN = "main,[role=main]"
+_WORDS = re.compile(
+    r"(?i)(?:^|[-_\s])(?:ads?|advert\w*|sponsor\w*|promo|banner|cookies?|consent|gdpr|breadcrumbs?|share|sharing|social|related"
+    r"|recommend\w*|newsletter|popup|modal|cart|login|sidebar|widget|captcha|toast|skip-?link)(?:$|[-_\s\d])"
+)
+FEWEST_CONTENTS = 4
+"""Links from which a list of links within the page is a table of contents."""
+SHARE = 0.5
+"""A subtree that holds this much of the text is content, whatever its class says."""
+
+
+@lru_cache(maxsize=8192)
+def _is_furniture(names: str) -> bool:
+    return bool(_WORDS.search(names))
+
+
+def _names(element: Element) -> str:
+    return f"{element.attr('class') or ''} {element.attr('id') or ''}"
+
+
+def _size(node: Node) -> int:
+    return len(node.text)
+
+
+def _drop(root: Node, found: list[Element]) -> None:
+    whole = _size(root)
+    for element in found:
+        if element.parent is not None and _size(element) < SHARE * whole:
+            element.decompose()
+
+
+def _drop_menus(body: Node) -> None:
+    """Menus, each with the heading that names it (``aria-labelledby``); the page's own title stays."""
+    menus = body.select(_MENUS)
+    labels = {label for menu in menus for label in (menu.attr("aria-labelledby") or "").split()}
+    for element in [*menus, *(node for node in body.select("[id]:not(h1)") if node.attr("id") in labels)]:
+        element.decompose()
+
+
+def _drop_contents(body: Node) -> None:
+    """Tables of contents: lists of nothing but links to places of the same page, whose headings say it again."""
+    ids: set[str | None] | None = None
+    for listing in body.select("ul:has(a[href^='#']),ol:has(a[href^='#'])"):
+        links = listing.select("a")
+        targets = [link.attr("href") or "" for link in links]
+        if len(targets) < FEWEST_CONTENTS or not all(target.startswith("#") for target in targets):
+            continue
+        ids = {node.attr("id") for node in body.select("[id]")} if ids is None else ids
+        if all(target[1:] in ids for target in targets) and _words_beside(listing, links) == 0:
+            listing.decompose()
+
+
+def _words_beside(listing: Element, links: list[Element]) -> int:
+    return len(listing.text.split()) - sum(len(link.text.split()) for link in links)
+
+
+def _drop_buttons(body: Node) -> None:
+    """Buttons do things; only where one is a heading (an accordion) is it something to read."""
+    for button in body.select(_BUTTONS):
+        if button.closest(_LABELS) is None and button.select_one(_LABELS) is None:
+            button.decompose()
+
+
+def _drop_empty_details(body: Node) -> None:
+    """What unfolds to nothing, once the menu in it is gone."""
+    for details in body.select("details"):
+        inside = sum(_size(child) for child in details.children if getattr(child, "tag", "") != "summary")
+        if not inside:
+            details.decompose()
+
+
+def _main_of(body: Node) -> Node:
+    """The innermost ``main`` that holds most of the text, or ``body``."""
+    enough = SHARE * _size(body)
+    mains = [main for main in body.select(_MAIN) if _size(main) >= enough]
+    return min(mains, key=_size, default=body)
+
+
+def readable_region(tree: Document, disabled: frozenset[str]) -> Node:
+    """The node that holds what the page is about, with page furniture dropped from it in place."""
+    body = tree.select_one("body") or tree
+    if "page-furniture" in disabled:
+        return body
+    for element in body.select("script,style,template,noscript"):
+        element.decompose()
+    _drop_menus(body)
+    _drop_contents(body)
+    _drop_buttons(body)
+    _drop_empty_details(body)
+    _drop(body, body.select(_BESIDE))
+    _drop(body, [element for element in body.select("[class],[id]") if _is_furniture(_names(element))])
+    return _main_of(body)
