@@ -12,6 +12,7 @@ import os
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import msgspec
 
@@ -50,6 +51,7 @@ class Bodies:
         self._layout = layout
         self._fs: FS = layout.fs
         self._lock = threading.RLock()
+        self._put: set[str] | None = None
 
     def path(self, digest: str) -> str:
         return os.path.join(self._layout.bodies, digest[:2], digest + _SUFFIX)
@@ -71,7 +73,20 @@ class Bodies:
             if link and base and before:
                 # After the successor, so that a crash between the two leaves two whole bodies.
                 self._make_delta(base, before.height, digest, data)
+            if self._put is not None:
+                self._put.add(digest)
         return digest
+
+    @contextmanager
+    def sparing_new(self) -> Iterator[None]:
+        """What is put while the block runs is spared by :meth:`remove`."""
+        with self._lock:
+            self._put = set()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._put = None
 
     def _make_delta(self, digest: str, height: int, base: str, base_data: bytes) -> None:
         old = self.get(digest)
@@ -139,6 +154,7 @@ class Bodies:
         Raises OSError; what was done until then is whole.
         """
         with self._lock:
+            doomed = doomed - (self._put or set())
             rests = {d: h.base for d in self.all() if (h := self._header(d)) and h.base}
             for digest, base in rests.items():
                 if base in doomed and digest not in doomed:

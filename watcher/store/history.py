@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import zlib
 from collections.abc import Iterator
 from heapq import merge
 from mmap import mmap
@@ -104,11 +105,20 @@ class Past:
                 if (since is None or check.at >= since) and (until is None or check.at <= until):
                     yield check
 
-    def _streams(self, since: float | None, until: float | None) -> Iterator[Iterator[bytes]]:
+    def checks_after(self, n: int, base: int) -> Iterator[Check]:
+        """The checks whose lines are numbered above ``n``; snapshot ``base`` holds none of them."""
+        last = n
+        for stream in self._streams(None, None, base):
+            for number, check in checks_in(stream):
+                if number > last:
+                    last = number
+                    yield check
+
+    def _streams(self, since: float | None, until: float | None, base: int = 0) -> Iterator[Iterator[bytes]]:
         layout = self._layout
         for number in layout.numbers(layout.audit):
             path = layout.audit_file(number)
-            if number not in self.sizes and within(audit_header(layout, path), since, until):
+            if number > base and number not in self.sizes and within(audit_header(layout, path), since, until):
                 yield audit_lines(layout, path)
         for number in sorted(self.sizes):
             yield self._segment(number)
@@ -208,14 +218,14 @@ def checks_in(stream: Iterator[bytes], name: str | None = None) -> Iterator[tupl
             continue
 
 
-def audit_lines(layout: Layout, path: str) -> Iterator[bytes]:
-    """The good lines of an audit file; a damaged end costs what comes after it."""
-    bad: list[Bad] = []
+def audit_lines(layout: Layout, path: str, damage: list[Bad] | None = None) -> Iterator[bytes]:
+    """The good lines of an audit file; damage to its packing costs what comes after it."""
+    bad: list[Bad] = [] if damage is None else damage
     with layout.fs.reader(path) as packed, gzip.GzipFile(fileobj=packed) as stream:
         try:
             yield from (raw for _, raw in lines.scan(stream, bad))
-        except (OSError, EOFError):
-            return
+        except (gzip.BadGzipFile, EOFError, zlib.error):
+            bad.append(Bad(0, b"", "damaged"))
 
 
 def audit_header(layout: Layout, path: str) -> HeaderLine | None:

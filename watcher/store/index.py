@@ -81,6 +81,11 @@ def _head(packed: bytes) -> tuple[Place | None, Place | None, int, int]:
     return _place(f[0:3]), _place(f[3:6]), f[6], f[7]
 
 
+def newest(packed: bytes | None) -> int | None:
+    """The number of a row's newest line; 0 in an index of places only."""
+    return None if packed is None else ROW.unpack_from(packed)[6] if len(packed) >= ROW.size else 0
+
+
 def summarise(name: str, packed: bytes) -> Summary:
     """The summary in a packed row."""
     f = ROW.unpack_from(packed)

@@ -5,59 +5,42 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
-from typing import Literal, Self, TypeVar
+from collections.abc import Callable, Collection, Container, Mapping, Sequence
+from typing import Literal, Self
 
 import msgspec
 
-from watcher.core.history import AsOf, Check, Version
-from watcher.core.state import HostState, UrlState
-from watcher.core.validators import Validators
-from watcher.store import folding, lines
-from watcher.store.bodies import Bodies
+from watcher.store import erase, folding, lines
 from watcher.store.commit import Committer
-from watcher.store.drafts import Base, Desk, Entry
-from watcher.store.errors import StoreFailed, StoreReadOnly, explain, unreadable
-from watcher.store.fold import HeaderLine
+from watcher.store.doctor import repair
+from watcher.store.drafts import Desk, Entry
+from watcher.store.erase import Forgotten
+from watcher.store.errors import StoreError, StoreFailed, StoreReadOnly, explain
+from watcher.store.fold import HeaderLine, decode_header
 from watcher.store.fs import FS
-from watcher.store.history import Past
-from watcher.store.index import Row, Summaries, unpack
 from watcher.store.journal import Journal
 from watcher.store.layout import Layout
-from watcher.store.lock import Lock, refuse_network, writer_of
+from watcher.store.lock import Lock, refuse_network
 from watcher.store.opening import load_beside, load_locked
-from watcher.store.reader import Reader
 from watcher.store.recovery import Loaded, Problem
+from watcher.store.retention import Expired, Expiry
+from watcher.store.sweep import sweep
+from watcher.store.view import View
 
-T = TypeVar("T")
 
-
-class Store:
+class Store(View):
     """One data directory, open for writing (alone) or for reading (beside a writer). Made by :meth:`open`.
 
     Belongs to the thread that opened it, except :meth:`put_body` and :meth:`body`, which any thread may call.
     """
 
     def __init__(self, layout: Layout, loaded: Loaded, now: Callable[[], float], lock: Lock | None) -> None:
-        self._layout = layout
-        self._now = now
         self._lock = lock
-        self._reader = Reader(layout)
-        self._bodies = Bodies(layout)
         self._fresh: set[str] = set()
         self._committer: Committer | None = None
         self._journal: Journal | None = None
         self._compacting = False
-        self._take(loaded)
-
-    def _take(self, loaded: Loaded) -> None:
-        # Rows and the files they point into belong together.
-        self._reader.release()
-        self._fold = loaded.fold
-        self._base = loaded.base
-        self._past = Past(self._layout, loaded.sizes)
-        self.warnings: list[Problem] = list(loaded.problems)
-        self.summaries = Summaries(loaded.fold.rows)
+        super().__init__(layout, loaded, now)
 
     @classmethod
     def open(
@@ -93,6 +76,7 @@ class Store:
         try:
             store = cls(layout, load_locked(layout), now, lock)
             store._begin(durability)
+            store._finish_erasure()
         except BaseException:
             lock.release()
             raise
@@ -131,105 +115,16 @@ class Store:
                 except OSError as error:
                     raise explain(error, self._layout.journal, "finish") from error
         finally:
-            self._reader.release()
+            super().close()
             if self._lock is not None:
                 self._lock.release()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.close()
-
-    @property
-    def root(self) -> str:
-        return self._layout.root
 
     @property
     def read_only(self) -> bool:
         return self._lock is None
 
     def writer(self) -> int | None:
-        """The process that writes here now: its id, 0 if it cannot be told, None if nobody does."""
-        return os.getpid() if self._committer is not None else writer_of(self._layout.fs, self._layout.lock)
-
-    # Reading
-
-    def names(self) -> list[str]:
-        """Every watch there is a state of, whether or not it is still configured."""
-        return list(self._fold.rows)
-
-    def state(self, name: str) -> UrlState | None:
-        """The whole state of a watch, read from disk. Raises StoreUnreadable."""
-        return self._read(lambda: self._state(name))
-
-    def _state(self, name: str) -> UrlState | None:
-        row = self._row(name)
-        state = self._reader.state(name, row) if row is not None else None
-        if state is not None and name in self._fold.suspects:
-            # Whatever stands there is of another time than the newest attempt: nothing to ask conditionally with.
-            return msgspec.structs.replace(state, validators=Validators(), body=None)
-        return state
-
-    def _row(self, name: str) -> Row | None:
-        packed = self._fold.rows.get(name)
-        return unpack(name, packed) if packed is not None else None
-
-    def _read_base(self, name: str) -> Base | None:
-        row = self._row(name)
-        try:
-            return self._reader.base(row) if row is not None else None
-        except OSError:
-            # Then the next line is a full one, which needs no base.
-            return None
-
-    def _read(self, ask: Callable[[], T]) -> T:
-        """Ask the disk; a reader whose files a compaction took away looks where they went, once."""
-        try:
-            try:
-                return ask()
-            except FileNotFoundError:
-                if not self.read_only:
-                    raise
-                self._take(load_beside(self._layout, hot=self._fold.hot))
-                return ask()
-        except OSError as error:
-            raise unreadable(error, error.filename or self.root) from error
-
-    def is_suspect(self, name: str) -> bool:
-        """Whether lines between this watch's state and its newest attempt were lost.
-
-        Its next request must be unconditional, and what it finds is a new baseline, not news.
-        """
-        return name in self._fold.suspects
-
-    def host(self, key: str) -> HostState | None:
-        """The state of a host (``scheme://host:port``)."""
-        return self._fold.hosts.get(key)
-
-    def hosts(self) -> dict[str, HostState]:
-        """Every host state by key."""
-        return dict(self._fold.hosts)
-
-    def body(self, digest: str) -> bytes | None:
-        """A stored body; None when it is missing or damaged, which only means: ask unconditionally."""
-        return self._bodies.get(digest)
-
-    def history(self, name: str, *, limit: int = 100, before: float | None = None) -> list[Version]:
-        """The versions of a watch, newest first; ``before`` pages on. Personal fields are not in them."""
-        return self._read(lambda: self._past.history(name, limit, before))
-
-    def as_of(self, name: str, at: float) -> AsOf:
-        """The record in force at ``at``: unknown before the first version, gone, or in force."""
-        return self._read(lambda: self._past.as_of(name, at))
-
-    def checks(
-        self, name: str | None = None, *, since: float | None = None, until: float | None = None
-    ) -> Iterator[Check]:
-        """The checks in the order they were written, each with its exchanges."""
-        return self._past.checks(name, since, until)
-
-    # Writing
+        return os.getpid() if self._committer is not None else super().writer()
 
     def append(self, entries: Sequence[Entry]) -> None:
         """Write entries; durable on return, all or none. Raises StoreFull, StoreFailed, StoreReadOnly, ValueError."""
@@ -314,3 +209,111 @@ class Store:
             raise explain(error, self._layout.bodies, "write to") from error
         self._fresh.add(digest)
         return digest
+
+    # Forgetting
+
+    def forget(self, names: Collection[str]) -> Forgotten:
+        """Erase watches: every line, version, check and body of theirs, and the quarantine. Compacts the store.
+
+        A salted hash of each name stays as the record of it. If it is interrupted, the next start finishes it.
+        Raises StoreFull, StoreFailed or StoreReadOnly.
+        """
+        writing = self._writing()
+        hosts = erase.lonely_hosts(self._fold, names)
+        raw, gone, gone_hosts = erase.order(names, hosts, self._number, self._now())
+        writing.write(raw)
+        for name in gone:
+            self._fold.forget(name)
+            self._desk.drop(name)
+        for host in gone_hosts:
+            self._fold.hosts.pop(host, None)
+        self._fold.erased |= gone
+        self._fold.erased_hosts |= gone_hosts
+        return self._erase()
+
+    def _number(self) -> int:
+        self._fold.n += 1
+        return self._fold.n
+
+    def _erase(self) -> Forgotten:
+        """Do what the ``x`` lines order; the compaction at the end takes them away too."""
+        layout = self._layout
+        names, hosts = tuple(self._fold.erased), tuple(self._fold.erased_hosts)
+        erased = erase.keys(self._fold.erased, self._fold.erased_hosts)
+        try:
+            files = erase.rewrite_past(layout, erased) + erase.clear_quarantine(layout)
+            bodies = sweep(layout, self._bodies, self._fresh, erased)
+            self.compact()
+            remains = erase.traces(layout, erased)
+        except OSError as error:
+            raise explain(error, error.filename or self.root, "erase from") from error
+        return Forgotten(names=names, hosts=hosts, files=files, bodies=bodies, remains=remains)
+
+    def _finish_erasure(self) -> None:
+        """Finish an erasure that was interrupted; if that fails now, say so and leave the order standing."""
+        if self._fold.erased or self._fold.erased_hosts:
+            try:
+                self._erase()
+            except StoreError as error:
+                self.warnings.append(Problem(kind="erasure", file="", message=f"an erasure is unfinished: {error}"))
+
+    def gc(
+        self,
+        now: float,
+        retention: Mapping[str, float | None],
+        class_of: Callable[[str], str],
+        live: Container[str],
+    ) -> Expired:
+        """Expire what its class no longer keeps, and remove bodies nobody speaks of any more.
+
+        ``retention`` maps a class to seconds (None or no entry: for ever; ``audit`` for the audit trail, else it
+        is kept as long as the longest class). The newest version of a ``live`` watch never expires; a watch that
+        is not live expires as a whole, by the class it was kept under. Leaves a line saying how much went.
+        Raises StoreFull, StoreFailed or StoreReadOnly.
+        """
+        writing = self._writing()
+        expiry = Expiry(self._layout, self._past, now, retention, class_of, live)
+        if expiry.is_pressing(self._oldest()):
+            self.compact()
+        try:
+            orphans = expiry.orphans(self._fold, self._class_and_age)
+            if orphans:
+                self.forget(orphans)
+            rows, files = expiry.history()
+            files += expiry.audit()
+            bodies = sweep(self._layout, self._bodies, self._fresh, {})
+        except OSError as error:
+            raise explain(error, error.filename or self.root, "expire in") from error
+        done = Expired(rows=rows, files=files, bodies=bodies, watches=len(orphans))
+        if done != Expired():
+            writing.write(lines.line("g", "", {"n": self._number(), "at": now, **msgspec.structs.asdict(done)}))
+        return done
+
+    def _oldest(self) -> float | None:
+        """When the oldest live segment was begun."""
+        number = min(self._past.sizes, default=None)
+        if number is None:
+            return None
+        with self._layout.fs.reader(self._layout.segment(number)) as stream:
+            first = stream.readline()
+        return decode_header(first).at if lines.intact(first) else None
+
+    def _class_and_age(self, name: str) -> tuple[str, float]:
+        row = self._row(name)
+        raw = self._reader.line(row.full) if row is not None and row.full is not None else None
+        summary = self.summaries[name]
+        at = max(summary.last_fetched_at or 0.0, summary.last_changed_at or 0.0)
+        return erase.class_of(raw) if raw is not None else "default", at
+
+    def repair(self) -> list[str]:
+        """Repair what needs no guessing, and fold damaged segments away; says what was done, a sentence each.
+
+        Nothing is lost that was not already: bad bytes go to the quarantine. Raises StoreError.
+        """
+        self._writing()
+        done = repair(self._layout, self._bodies, self._base)
+        if any(problem.kind in ("damaged", "shape") for problem in self.warnings):
+            self.compact()
+            done.append("journal: folded into a new snapshot, without the damaged lines kept in quarantine")
+            self.warnings.clear()
+        return done
