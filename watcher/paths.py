@@ -38,3 +38,10 @@ def shipped_themes() -> Path:
     package = Path(__file__).parent
     inside = package / "themes"
     return inside if inside.is_dir() else package.parent / "themes"
+
+
+def example_config() -> Path:
+    """The commented configuration that came with the program."""
+    package = Path(__file__).parent
+    inside = package / "example_config.toml"
+    return inside if inside.is_file() else package.parent / "example_config.toml"

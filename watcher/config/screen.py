@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +60,7 @@ def general(source: Source, data: Table) -> dict[str, Any]:
     values = source.values(table, "watcher", WATCHER)
     theme = values.get("theme", ScreenSettings().theme)
     if theme != ScreenSettings().theme and theme not in BUILTIN_THEMES:
-        known = set(_theme_names(source.path))
+        known = theme_names(paths.shipped_themes()) | theme_names(paths.own_themes(source.path))
         if theme not in known:
             advice = did_you_mean(theme, known.union(BUILTIN_THEMES))
             advice = advice or f"`watcher themes` lists them; your own go to {paths.own_themes(source.path)}"
@@ -70,16 +69,16 @@ def general(source: Source, data: Table) -> dict[str, Any]:
     return {**values, "screen": ScreenSettings(**on_screen, keys=_keys(source, data))}
 
 
-def _theme_names(config: Path) -> Iterator[str]:
-    """Names of shipped and own themes: what the file says, else the file's own name."""
-    for folder in (paths.shipped_themes(), paths.own_themes(config)):
-        for file in sorted(folder.glob("*.toml")) if folder.is_dir() else ():
-            yield file.stem
-            try:
-                yield str(tomllib.loads(file.read_text("utf-8"))["name"])
-            except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, KeyError):
-                # Whatever is wrong inside a theme is told when it is loaded, by the one who knows colours.
-                continue
+def theme_names(folder: Path) -> set[str]:
+    """The themes in ``folder``, each by the name its file says, else the file's own."""
+    found = set()
+    for file in folder.glob("*.toml") if folder.is_dir() else ():
+        try:
+            found.add(str(tomllib.loads(file.read_text("utf-8")).get("name", file.stem)))
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
+            # Whatever is wrong inside a theme is told when it is loaded, by the one who knows colours.
+            found.add(file.stem)
+    return found
 
 
 def _keys(source: Source, data: Table) -> dict[str, str]:
