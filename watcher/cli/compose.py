@@ -113,3 +113,10 @@ def note_nothing(options: argparse.Namespace) -> None:
     path, _ = config_file(options)
     hint = "" if path.exists() else f"; `watcher init` writes a commented {path}"
     sys.stderr.write(f"watcher: no watches are configured: `watcher add URL` adds one{hint}\n")
+
+
+def now() -> float:
+    """Unix seconds, UTC."""
+    from watcher.cli.clock import SystemClock
+
+    return SystemClock().now()
