@@ -8,11 +8,15 @@ from watcher.core.model import PageType, Secret, Watch
 
 
 class HostSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """How one host is treated: least gap between requests (seconds), requests a day, its terms page."""
+    """How one host is treated: least gap between requests (seconds), requests a day, its terms page.
+
+    ``private`` says that its name may lead to an address that is not on the public Internet.
+    """
 
     min_gap: float = 5.0
     checks_per_day: int = 2000
     terms: str | None = None
+    private: bool = False
 
 
 class NotifyRule(msgspec.Struct, frozen=True, kw_only=True):
