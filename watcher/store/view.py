@@ -131,6 +131,10 @@ class View:
         """A stored body; None when it is missing or damaged, which only means: ask unconditionally."""
         return self._bodies.get(digest)
 
+    def has_body(self, digest: str) -> bool:
+        """Whether a body is there, by its header alone: cheap enough to ask before every request."""
+        return self._bodies.header(digest) is not None
+
     def history(self, name: str, *, limit: int = 100, before: float | None = None) -> list[Version]:
         """The versions of a watch, newest first; ``before`` pages on. Personal fields are not in them."""
         return self._read(lambda: self._past.history(name, limit, before))
