@@ -40,7 +40,7 @@ Spans = tuple[Span, ...]
 
 
 def words(text: str) -> list[str]:
-    """The words and signs of ``text``, each with the blanks before it; ``1,299.00`` is one word, and so is a CJK character."""
+    """The words and signs of ``text``, each with the blanks before it; ``1,299.00`` and a CJK character are words."""
     return _WORD.findall(text)
 
 

@@ -4,15 +4,26 @@ from __future__ import annotations
 
 from watcher.extract.compile import compile_fields
 from watcher.extract.errors import ExtractError, FieldError
+from watcher.extract.explain import FieldReport, Report, explain
 from watcher.extract.fields import read_fields
+from watcher.extract.noise import RULES, RULES_VERSION
 from watcher.extract.record import definition_of, extract_for, extract_record
+from watcher.extract.volatile import Volatile, find_volatile, volatile_blocks
 
 __all__ = [
+    "RULES",
+    "RULES_VERSION",
     "ExtractError",
     "FieldError",
+    "FieldReport",
+    "Report",
+    "Volatile",
     "compile_fields",
     "definition_of",
+    "explain",
     "extract_for",
     "extract_record",
+    "find_volatile",
     "read_fields",
+    "volatile_blocks",
 ]

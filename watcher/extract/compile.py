@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 from watcher.core.model import Field, FieldType
 from watcher.extract.errors import FieldError
-from watcher.extract.fields import Definitions, read_fields
+from watcher.extract.fields import Definitions, read_all
 from watcher.extract.noise import RULES
 from watcher.extract.selectors import compile_css, compile_json, compile_regex, compile_xpath
 
@@ -104,8 +104,8 @@ def compile_fields(
         FieldError: everything that is wrong, at once; the watch's own ``remove`` and ``disabled_rules`` stand under
             those names.
     """
-    fields = read_fields(definitions)
-    problems = [problem for field in fields for problem in _problems(field)]
+    fields, problems = read_all(definitions)
+    problems += [problem for field in fields for problem in _problems(field)]
     problems.extend(("remove", text.removeprefix("remove: ")) for s in remove for text in _removal_problem(s))
     known = [rule.name for rule in RULES]
     problems.extend(

@@ -76,14 +76,19 @@ def _read_all(definitions: Definitions, problems: list[tuple[str, str]], prefix:
     return tuple(fields)
 
 
+def read_all(definitions: Definitions) -> tuple[tuple[Field, ...], list[tuple[str, str]]]:
+    """The fields that can be read, and what is wrong with the others."""
+    problems: list[tuple[str, str]] = []
+    return _read_all(definitions, problems), problems
+
+
 def read_fields(definitions: Definitions) -> tuple[Field, ...]:
     """The fields of a watch as the config file spells them. Selectors are not looked at here.
 
     Raises:
         FieldError: unknown keys, unknown types, values of the wrong type; all of them at once.
     """
-    problems: list[tuple[str, str]] = []
-    fields = _read_all(definitions, problems)
+    fields, problems = read_all(definitions)
     if problems:
         raise FieldError(tuple(problems))
     return fields

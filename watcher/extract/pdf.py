@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 
 from watcher.core.chunks import chunk
 from watcher.core.fingerprint import normalise
@@ -26,6 +27,7 @@ def pdf_values(body: bytes) -> dict[str, Value]:
             "broken:binary",
             'binary content (PDF): install watcher-tui[pdf] to read it, or watch it with detect = "bytes"',
         ) from None
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # its warnings would land on the screen
     try:
         reader = PdfReader(io.BytesIO(body))
         texts = [page.extract_text() for page in reader.pages[:MAX_PAGES]]

@@ -68,8 +68,8 @@ def extract_record(
     """Read the record of a page: its fields, or without any the smart record (RECORDS.md sections 2 and 5).
 
     ``encoding`` overrules every declaration of the body's encoding. ``remove`` drops nodes first, for all fields.
-    ``disabled_rules`` names noise rules to switch off; ``volatile`` holds hashes of blocks to leave out of the
-    smart record. ``detect="bytes"`` hashes the body and reads nothing.
+    ``disabled_rules`` names noise rules to switch off; ``volatile`` holds the keys of places to leave
+    out of ``content`` (:mod:`watcher.extract.volatile`). ``detect="bytes"`` hashes the body and reads nothing.
 
     Raises:
         ExtractError: the body does not give this record; nothing of it may be stored.
@@ -82,11 +82,11 @@ def extract_record(
         values = _bytes_record(body)
     elif compiled:
         page = Page(body, content_type, url, encoding, disabled)
-        values = {f.name: storable(read_field(f, Scope(page), drop, disabled, frozenset(volatile))) for f in compiled}
+        values = {f.name: storable(read_field(f, Scope(page), drop, disabled, tuple(volatile))) for f in compiled}
         notes = _notes(compiled, page, drop)
     else:
         page = Page(body, content_type, url, encoding, disabled)
-        values = storable(smart_values(page, Options(drop, disabled, frozenset(volatile))))
+        values = storable(smart_values(page, Options(drop, disabled, tuple(volatile))))
     record = Record(
         values=values,
         definition=_definition(compiled, drop, disabled_rules, encoding, detect),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from watcher.core.fingerprint import block_hash, normalise
+from watcher.core.fingerprint import normalise
 from watcher.core.model import Value
 from watcher.extract.content import content_blocks
 from watcher.extract.document import Page
@@ -16,6 +16,7 @@ from watcher.extract.pdf import pdf_values
 from watcher.extract.sniff import Kind
 from watcher.extract.structured import structured_values
 from watcher.extract.visible import visible_text
+from watcher.extract.volatile import leave_out
 
 if TYPE_CHECKING:
     from turbohtml import Document
@@ -34,7 +35,7 @@ class Options(NamedTuple):
 
     remove: tuple[str, ...] = ()
     disabled: frozenset[str] = frozenset()
-    volatile: frozenset[str] = frozenset()
+    volatile: tuple[str, ...] = ()
 
 
 def _title(tree: Document) -> str | None:
@@ -83,7 +84,7 @@ def _text_values(text: str, disabled: frozenset[str]) -> dict[str, Value]:
 
 def smart_values(page: Page, options: Options) -> dict[str, Value]:
     """The values of ``page``: ``json`` of JSON, ``entries`` of a feed, else ``title`` and ``content`` and what the
-    page says for machines. Blocks whose hash is in ``options.volatile`` are left out of ``content``.
+    page says for machines. The places named in ``options.volatile`` are left out of ``content``.
 
     Raises:
         ExtractError: the page gives none of it.
@@ -100,5 +101,5 @@ def smart_values(page: Page, options: Options) -> dict[str, Value]:
         case _:
             values = _text_values(page.text, options.disabled)
     if options.volatile:
-        values["content"] = [block for block in values["content"] if block_hash(block) not in options.volatile]
+        values["content"] = leave_out(values["content"], options.volatile)
     return values

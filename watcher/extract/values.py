@@ -6,7 +6,7 @@ import copy
 from collections.abc import Callable
 from decimal import Decimal
 
-from watcher.core.fingerprint import block_hash, canonical, normalise
+from watcher.core.fingerprint import canonical, normalise
 from watcher.core.model import Field, FieldType, Value
 from watcher.extract.content import content_blocks
 from watcher.extract.dates import parse_date
@@ -15,6 +15,7 @@ from watcher.extract.numbers import parse_number, parse_price
 from watcher.extract.pick import Item, Scope, is_list, is_node, pick, selector_of
 from watcher.extract.selectors import compile_regex
 from watcher.extract.visible import visible_text
+from watcher.extract.volatile import leave_out
 
 
 def _replaced(field: Field, text: str) -> str:
@@ -89,16 +90,16 @@ def _as_items(field: Field, found: list[Item]) -> list[Item]:
 
 
 def _content(
-    field: Field, found: list[Item], url: str, disabled: frozenset[str], volatile: frozenset[str]
+    field: Field, found: list[Item], url: str, disabled: frozenset[str], volatile: tuple[str, ...]
 ) -> list[Value]:
-    blocks: list[Value] = []
+    blocks: list[str] = []
     for item in found:
         blocks.extend(content_blocks(copy.deepcopy(item), url, disabled) if is_node(item) else _paragraphs(item))
     kept = [normalise(_replaced(field, block)) if field.replace else block for block in blocks]
     kept = [block for block in kept if block]
     if not kept and not field.optional:
         raise ExtractError("broken:selector", f"`{selector_of(field)}` matches, but holds no text", field.name)
-    return [block for block in kept if block_hash(block) not in volatile] if volatile else kept
+    return leave_out(kept, volatile) if volatile else kept
 
 
 def _paragraphs(item: Item) -> list[str]:
@@ -130,7 +131,7 @@ def read_field(
     scope: Scope,
     remove: tuple[str, ...] = (),
     disabled: frozenset[str] = frozenset(),
-    volatile: frozenset[str] = frozenset(),
+    volatile: tuple[str, ...] = (),
 ) -> Value:
     """The field's value within ``scope``; None for an optional field that matches nothing.
 
