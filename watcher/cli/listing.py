@@ -53,6 +53,7 @@ def run_list(options: argparse.Namespace) -> int:
     watches = select.select(settings, options.patterns)
     if not watches:
         compose.note_nothing(options)
+        return FINE
     with compose.reading(options, settings) as known:
         if options.duplicates:
             return _duplicates(out, watches, known)

@@ -166,7 +166,11 @@ def _json(
             "last_seen": rfc3339(state.last_seen),
             "reason": state.reason,
             "failure": state.failure,
-            "validators": state.validators,
+            "validators": {
+                "etag": state.validators.etag,
+                "last_modified": state.validators.last_modified,
+                "trust": state.validators.trust,
+            },
             "findings": state.findings,
             "record": state.record.values if state.record else None,
         }

@@ -17,7 +17,12 @@ from watcher.core.model import Cadence, Field, PageType
 from watcher.core.settings import HostSettings
 from watcher.core.urls import UrlError, parse_url
 
-_HOST_OWN: Schema = {"min_gap": readers.pause, "checks_per_day": readers.whole(1, 10_000_000), "terms": readers.url}
+_HOST_OWN: Schema = {
+    "min_gap": readers.pause,
+    "checks_per_day": readers.whole(1, 10_000_000),
+    "terms": readers.url,
+    "private": readers.boolean,
+}
 HOST: Schema = {**_HOST_OWN, **cadence.LEVEL}
 TYPE: Schema = {**cadence.LEVEL, "retention": readers.text}
 RETENTION: Schema = {"keep": readers.keep}

@@ -1,0 +1,148 @@
+"""``check`` and ``run``: what they print, ask and return."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+
+import pytest
+
+from tests.cli.conftest import LAMP, Site, Watcher
+
+KEYS = [
+    "name",
+    "url",
+    "at",
+    "outcome",
+    "status",
+    "conditional",
+    "record",
+    "changes",
+    "interval_s",
+    "next_check_at",
+    "reason",
+    "error",
+    "bytes_wire",
+    "bytes_body",
+]
+
+
+def test_first_then_not_modified_then_changed(lamp: Site, watcher: Watcher) -> None:
+    (first,) = watcher("check", "--json").objects
+    assert list(first) == KEYS
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", first["at"])
+    assert (first["outcome"], first["status"], first["conditional"]) == ("first", 200, None)
+    assert first["record"] == {"title": "Desk lamp", "price": {"minor": 1999, "currency": "EUR"}}
+    assert (first["changes"], first["error"]) == ([], None)
+    assert first["bytes_body"] == len(LAMP)
+
+    (same,) = watcher("check", "--json", "--all").objects
+    assert (same["outcome"], same["status"], same["conditional"]) == ("not_modified", 304, "etag")
+    assert same["interval_s"] == 2 * first["interval_s"]
+
+    lamp.pages["/lamp"] = LAMP.replace("19.99", "17.99")
+    (changed,) = watcher("check", "--json", "--all").objects
+    assert changed["outcome"] == "changed"
+    assert changed["changes"] == [
+        {
+            "field": "price",
+            "before": {"minor": 1999, "currency": "EUR"},
+            "after": {"minor": 1799, "currency": "EUR"},
+        }
+    ]
+
+
+def test_only_what_is_due_is_checked_unless_told(lamp: Site, watcher: Watcher) -> None:
+    assert watcher("check").code == 0
+    asked = len(lamp.asked)
+    later = watcher("check")
+    assert later.out == "0 checked; 1 not due (`--all` checks them too)\n"
+    assert len(lamp.asked) == asked
+    forced = watcher("check", "lamp", "--force", "--verbose")
+    assert forced.out.startswith("unchanged")
+    assert len(lamp.asked) == asked + 1
+
+
+def test_news_is_one_line_a_watch_and_one_a_field(lamp: Site, watcher: Watcher) -> None:
+    watcher("check")
+    lamp.pages["/lamp"] = LAMP.replace("19.99", "17.99")
+    out = watcher("check", "--all").out.splitlines()
+    assert out[0].startswith("changed      Desk lamp (200, next in ")
+    assert out[1].strip().startswith("price: 19.99 EUR → 17.99 EUR")
+    assert out[2] == "1 checked: 1 changed"
+
+
+def test_exit_codes(lamp: Site, watcher: Watcher) -> None:
+    assert watcher("check", "--exit-changed", "10").code == 0
+    lamp.pages["/lamp"] = LAMP.replace("19.99", "17.99")
+    assert watcher("check", "--all", "--exit-changed", "10").code == 10
+    assert watcher("check", "--all", "--exit-changed", "10").code == 0
+    lamp.pages["/lamp"] = 503
+    failed = watcher("check", "--all", "--json")
+    assert failed.code == 1
+    (event,) = failed.objects
+    assert event["outcome"] == "error"
+    assert event["status"] == 503
+    assert event["error"]["kind"].startswith("transient")
+    assert event["record"] == {"title": "Desk lamp", "price": {"minor": 1799, "currency": "EUR"}}
+
+
+@pytest.mark.parametrize("code", ["256", "-1", "x"])
+def test_an_exit_code_is_a_number(watcher: Watcher, code: str) -> None:
+    run = watcher("check", f"--exit-changed={code}")
+    assert run.code == 2
+    assert "is no exit code" in run.err
+
+
+def test_a_refused_connection_is_one_sentence(watcher: Watcher) -> None:
+    watcher.configure('[[watch]]\nurl = "http://127.0.0.1:9/"\n')
+    run = watcher("check")
+    assert run.code == 1
+    assert run.err == ""
+    assert run.out.count("\n") == 2
+
+
+def test_nothing_configured(watcher: Watcher) -> None:
+    watcher.configure("")
+    run = watcher("check")
+    assert (run.code, run.out) == (0, "")
+    assert "no watches are configured" in run.err
+
+
+def test_a_pattern_that_means_nobody(lamp: Site, watcher: Watcher) -> None:
+    run = watcher("check", "Desk lmp")
+    assert (run.code, run.out) == (2, "")
+    assert run.err == "watcher: no watch is meant by 'Desk lmp'; did you mean 'Desk lamp'?\n"
+
+
+def start(watcher: Watcher, *words: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        watcher.command(*words), stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", env=dict(os.environ)
+    )
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
+def test_run_goes_on_until_told_to_stop(lamp: Site, watcher: Watcher, number: int, code: int) -> None:
+    with start(watcher, "run") as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline().startswith("first        Desk lamp")
+        process.send_signal(number)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (code, "", "")
+    assert watcher("list", "--json").objects[0]["outcome"] == "first"
+
+
+def test_a_second_writer_is_told_who_has_the_store(lamp: Site, watcher: Watcher) -> None:
+    with start(watcher, "run") as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        second = watcher("check", "--all")
+        assert second.code == 3
+        assert f"in use by process {process.pid}" in second.err
+        assert second.err.count("\n") == 1
+        assert watcher("list").code == 0
+        process.terminate()
+        process.communicate(timeout=60)
