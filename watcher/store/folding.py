@@ -56,7 +56,17 @@ async def run_aside(layout: Layout, base: int, upto: int, store_id: str, at: flo
 
 
 def adopt(layout: Layout, fold: Fold, reader: Reader, upto: int) -> Iterator[None]:
-    """Point every row at snapshot ``upto`` instead of what it replaced; yields between slices."""
+    """Point every row at snapshot ``upto`` instead of what it replaced; yields between slices.
+
+    Raises StoreFailed; some rows then point here and some there, and both places are still good.
+    """
+    try:
+        yield from _adopt(layout, fold, reader, upto)
+    except OSError as error:
+        raise explain(error, error.filename or layout.snapshot(upto), "read") from error
+
+
+def _adopt(layout: Layout, fold: Fold, reader: Reader, upto: int) -> Iterator[None]:
     file = file_id(SNAPSHOT, upto)
     reader.hold(file)
     newest = file_id(JOURNAL, upto)

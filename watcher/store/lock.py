@@ -51,22 +51,25 @@ class Lock:
     def take(self, at: float) -> None:
         """Take the lock, and write down who holds it since ``at``. Raises StoreLocked, StoreReadOnly, StoreFull."""
         try:
-            fd = self._fs.lock(self._path)
-            while fd is not None and not self._fs.still_at(fd, self._path):
-                # Somebody removed or replaced the file between open and flock: that lock guards nothing.
-                self._fs.close(fd)
-                fd = self._fs.lock(self._path)
+            # Where somebody replaces the file between open and flock, that lock guards nothing.
+            while not self._try():
+                self.release()
         except OSError as error:
+            self.release()
             raise explain(error, self._path, "lock") from error
-        if fd is None:
-            raise StoreLocked(os.path.dirname(self._path), holder(self._fs, self._path))
-        self._fd = fd
         who = {"pid": os.getpid(), "host": socket.gethostname(), "boot": boot_id(), "since": at}
         try:
-            self._fs.overwrite(fd, json.dumps(who).encode() + b"\n")
+            self._fs.overwrite(self._fd, json.dumps(who).encode() + b"\n")
         except OSError as error:
             self.release()
             raise explain(error, self._path, "write") from error
+
+    def _try(self) -> bool:
+        fd = self._fs.lock(self._path)
+        if fd is None:
+            raise StoreLocked(os.path.dirname(self._path), holder(self._fs, self._path))
+        self._fd = fd
+        return self._fs.still_at(fd, self._path)
 
     def release(self) -> None:
         """Let go of the lock; harmless when it is not held."""

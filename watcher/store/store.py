@@ -86,12 +86,11 @@ class Store(View):
         """Start writing: a new segment at once, so that a disk that takes nothing is found before any request."""
         self._fold.store_id = self._fold.store_id or os.urandom(8).hex()
         journal = Journal(self._layout, self._past.sizes, self._header, sync=durability != "os")
-        taken = self._layout.numbers(self._layout.journal)
-        number = max([self._base, *taken]) + 1
         try:
+            number = max([self._base, *self._layout.numbers(self._layout.journal)]) + 1
             journal.start(number)
         except OSError as error:
-            raise explain(error, self._layout.segment(number), "create") from error
+            raise explain(error, error.filename or self._layout.journal, "begin a segment in") from error
         self._journal = journal
         self._desk = Desk(self._fold, self._read_base)
         self._committer = Committer(self._desk, journal, durability)
@@ -273,9 +272,9 @@ class Store(View):
         """
         writing = self._writing()
         expiry = Expiry(self._layout, self._past, now, retention, class_of, live)
-        if expiry.is_pressing(self._oldest()):
-            self.compact()
         try:
+            if expiry.is_pressing(self._oldest()):
+                self.compact()
             orphans = expiry.orphans(self._fold, self._class_and_age)
             if orphans:
                 self.forget(orphans)
