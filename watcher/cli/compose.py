@@ -17,6 +17,7 @@ from watcher.core.settings import Settings
 
 if TYPE_CHECKING:
     from watcher.engine.engine import Engine
+    from watcher.engine.viewer import Viewer
     from watcher.store import Store
 
 Reload = Callable[[], Settings | tuple[str, ...] | None]
@@ -120,3 +121,16 @@ def now() -> float:
     from watcher.cli.clock import SystemClock
 
     return SystemClock().now()
+
+
+@contextmanager
+def viewing(options: argparse.Namespace, settings: Settings) -> Iterator[Viewer]:
+    """A handle that follows the store while another process writes it. Raises :class:`StoreError`."""
+    from watcher.cli.clock import SystemClock
+    from watcher.engine.viewer import Viewer
+    from watcher.store import Store
+
+    with Store.open(paths.data_dir(options.data_dir), mode="read") as store:
+        gc.freeze()
+        gc.enable()
+        yield Viewer(settings, store, SystemClock())
