@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING
 
 from watcher import paths
 from watcher.cli.out import clean
-from watcher.core.settings import Settings
+from watcher.core.settings import HostSettings, Settings
+from watcher.core.urls import UrlError, parse_url
 
 if TYPE_CHECKING:
     from watcher.engine.engine import Engine
+    from watcher.engine.tools import Tools
     from watcher.engine.viewer import Viewer
     from watcher.store import Store
 
@@ -134,3 +136,29 @@ def viewing(options: argparse.Namespace, settings: Settings) -> Iterator[Viewer]
         gc.freeze()
         gc.enable()
         yield Viewer(settings, store, SystemClock())
+
+
+def tools(settings: Settings, store: Store) -> Tools:
+    """What a single look at a page is made with, without an engine. Nothing goes back to a store opened for reading."""
+    from watcher.cli.borrow import Borrowed
+    from watcher.cli.clock import SystemClock
+    from watcher.engine.tools import Tools
+    from watcher.fetch import Fetcher, Transport
+
+    clock = SystemClock()
+
+    def host_settings(url: str) -> HostSettings:
+        try:
+            return settings.host(parse_url(url).host)
+        except UrlError:
+            return settings.host_default
+
+    fetcher = Fetcher.over(Borrowed(store), Transport(), clock, contact=settings.contact, settings_for=settings.host)
+    return Tools(
+        store=store,
+        fetcher=fetcher,
+        clock=clock,
+        jitter=lambda: 0.0,
+        host_settings=host_settings,
+        crowd=lambda url: 1,
+    )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,11 +15,10 @@ from watcher.cli.errors import FAILED, FINE, CommandError
 from watcher.cli.out import Out, clean, one_line
 from watcher.cli.setup import FIELD_HELP, parse_fields
 from watcher.core.model import Watch
-from watcher.core.settings import HostSettings, Settings
+from watcher.core.settings import Settings
 from watcher.core.urls import UrlError, parse_url
 
 if TYPE_CHECKING:
-    from watcher.core.state import HostState
     from watcher.engine.handle import Preview
     from watcher.store import Store
 
@@ -107,54 +105,13 @@ def _of_saved(watch: Watch, store: Store) -> Preview:
 
 
 async def _of_host(watch: Watch, settings: Settings, store: Store) -> Preview:
-    from watcher.cli.clock import SystemClock
     from watcher.engine.preview import preview
-    from watcher.engine.tools import Tools
-    from watcher.fetch import Fetcher, Transport
 
-    clock = SystemClock()
-
-    def host_settings(url: str) -> HostSettings:
-        try:
-            return settings.host(parse_url(url).host)
-        except UrlError:
-            return settings.host_default
-
-    fetcher = Fetcher.over(_Borrowed(store), Transport(), clock, contact=settings.contact, settings_for=host_settings)
-    tools = Tools(
-        store=store,
-        fetcher=fetcher,
-        clock=clock,
-        jitter=lambda: 0.0,
-        host_settings=host_settings,
-        crowd=lambda url: 1,
-    )
+    tools = compose.tools(settings, store)
     try:
         return await preview(watch, tools)
     finally:
-        await fetcher.aclose()
-
-
-class _Borrowed:
-    """What the store knows of hosts, so that a host that asked us to wait is left alone; nothing goes back to it."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._bodies: dict[str, bytes] = {}
-
-    def hosts(self) -> dict[str, HostState]:
-        """Every host state by key."""
-        return self._store.hosts()
-
-    def body(self, digest: str) -> bytes | None:
-        """A stored body, or one of this process."""
-        return self._bodies.get(digest) or self._store.body(digest)
-
-    def put_body(self, data: bytes) -> str:
-        """Remember a body until the process ends."""
-        digest = hashlib.sha256(data).hexdigest()
-        self._bodies[digest] = data
-        return digest
+        await tools.fetcher.aclose()
 
 
 def _print(out: Out, preview: Preview) -> None:
