@@ -7,7 +7,7 @@ from enum import StrEnum
 import msgspec
 
 from watcher.core.model import Outcome, Status
-from watcher.core.state import UrlState
+from watcher.core.state import DAY, UrlState
 
 
 class News(StrEnum):
@@ -21,6 +21,17 @@ class News(StrEnum):
     BLOCKED = "blocked"
     RECOVERED = "recovered"
 
+
+SAYINGS = {
+    News.FIRST: "was looked at for the first time",
+    News.CHANGED: "changed",
+    News.GONE: "is gone",
+    News.RETURNED: "is there again",
+    News.FAILING: "is failing",
+    News.BLOCKED: "refuses us",
+    News.RECOVERED: "works again",
+}
+"""What each kind says of a watch, after its name."""
 
 SHOWN_AT_ONCE = ("tls", "blocked:auth")
 """Failures a person has to act on, so the third one is not waited for (CONDUCT, table of statuses)."""
@@ -47,10 +58,14 @@ def news_of(before: UrlState, after: UrlState) -> tuple[News | None, UrlState]:
 
 
 def _trouble(after: UrlState) -> str:
-    if after.outcome is Outcome.BLOCKED:
+    """What the state would be told as: at once where a person has to act, else after three checks or a day."""
+    at_once = after.failure is not None and after.failure.kind in SHOWN_AT_ONCE
+    if after.outcome is Outcome.BLOCKED and (at_once or after.failures >= 3 or _lasted_a_day(after)):
         return News.BLOCKED.value
-    if after.outcome is Outcome.ERROR and (
-        after.status is Status.FAILING or (after.failure is not None and after.failure.kind in SHOWN_AT_ONCE)
-    ):
+    if after.outcome is Outcome.ERROR and (at_once or after.status is Status.FAILING):
         return News.FAILING.value
     return ""
+
+
+def _lasted_a_day(after: UrlState) -> bool:
+    return (after.last_fetched_at or 0.0) - (after.failing_since_at or float("inf")) >= DAY
