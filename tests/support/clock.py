@@ -24,6 +24,9 @@ EPOCH = 1_767_607_200.0
 GRACE = 0.002
 """Real seconds an open connection may be silent before time moves on: far above the kernel's delay on loopback."""
 
+TICK = 1e-6
+"""Virtual seconds a sleep takes at least: less could vanish in the rounding of the wall clock, and time stand still."""
+
 LANDING = 0.02
 """Real seconds a finished thread's result has to arrive: it is already under way."""
 
@@ -55,7 +58,7 @@ class FakeClock:
             return
         future = asyncio.get_running_loop().create_future()
         self._order += 1
-        heapq.heappush(self._sleepers, (self._monotonic + seconds, self._order, future))
+        heapq.heappush(self._sleepers, (self._monotonic + max(seconds, TICK), self._order, future))
         await future
 
     async def advance(self, seconds: float) -> None:
