@@ -1,0 +1,73 @@
+"""Pictures of every screen: ``python scripts/shots.py FOLDER [NAME...]``; SVG, and PNG where cairosvg is installed."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from tests.tui.support import ListHandle, town
+from watcher import paths
+from watcher.core.settings import ScreenSettings, Settings
+from watcher.tui.app import WatcherApp
+from watcher.tui.options import ScreenOptions
+
+SIZES = {"80x24": (80, 24), "140x40": (140, 40), "40x12": (40, 12)}
+THEMES = {"dark": "harbor", "light": "paper", "ansi": "terminal"}
+SCREENS: dict[str, Sequence[str]] = {
+    "watches": ("j", "j"),
+    "lamp": ("j",),
+    "zoomed": ("j", "enter"),
+    "marked": ("v", "v", "j"),
+    "filter": ("slash", *"shop"),
+    "diff": ("j", "d"),
+    "side": ("j", "d", "u"),
+    "numbers": ("3",),
+    "activity": ("4",),
+    "add": ("a",),
+    "help": ("question_mark",),
+    "palette": ("ctrl+p",),
+    "remove": ("j", "X"),
+}
+
+
+def _with(handle: ListHandle, **screen: object) -> ListHandle:
+    handle.settings = Settings(watches=handle.settings.watches, screen=ScreenSettings(**screen))  # type: ignore[arg-type]
+    return handle
+
+
+async def shoot(name: str, keys: Sequence[str], size: str, theme: str, folder: Path, handle: ListHandle) -> None:
+    """One picture."""
+    options = ScreenOptions(themes=[paths.shipped_themes()], save_watches=lambda watches: None)
+    app = WatcherApp(_with(handle, theme=theme), options)
+    async with app.run_test(size=SIZES[size]) as pilot:
+        await pilot.pause(0.3)
+        await pilot.press(*keys)
+        await pilot.pause(0.5)
+        svg = app.export_screenshot(title="watcher")
+    path = folder / f"{name}_{size}_{theme}.svg"
+    path.write_text(svg, "utf-8")
+    try:
+        import cairosvg
+    except ImportError:
+        return
+    plain = re.sub(r"font-family: ?[^;]*;", "font-family: DejaVu Sans Mono;", svg)
+    cairosvg.svg2png(bytestring=plain.encode(), write_to=str(path.with_suffix(".png")))
+
+
+async def main(folder: Path, names: Sequence[str]) -> None:
+    """Every screen in every size and theme, or those named ``screen[_size[_theme]]``."""
+    for name, keys in SCREENS.items():
+        for size in SIZES:
+            for theme in THEMES.values():
+                if not names or any(f"{name}_{size}_{theme}".startswith(wanted) for wanted in names):
+                    await shoot(name, keys, size, theme, folder, town())
+
+
+if __name__ == "__main__":
+    Path(sys.argv[1]).mkdir(parents=True, exist_ok=True)
+    asyncio.run(main(Path(sys.argv[1]), sys.argv[2:]))

@@ -1,0 +1,118 @@
+"""How the screen gets attention: a toast, the terminal's title, the bell, a desktop notification (OSC 9)."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from datetime import datetime, time, tzinfo
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from textual.app import App
+
+from watcher.core.diff import diff_changes
+from watcher.core.news import News
+from watcher.core.render import sentence
+from watcher.core.settings import NotifySettings
+from watcher.engine.events import Checked
+from watcher.tui.ink import clean
+from watcher.tui.view import listed, plural
+
+DIGEST = 3
+"""News in one batch from which one toast speaks for all."""
+
+_SAYINGS = {
+    News.FIRST: "first look taken",
+    News.CHANGED: "changed",
+    News.GONE: "is gone",
+    News.RETURNED: "is there again",
+    News.FAILING: "is failing",
+    News.BLOCKED: "refuses us",
+    News.RECOVERED: "works again",
+}
+_GRAVE = (News.FAILING, News.BLOCKED, News.GONE)
+
+
+def quiet_at(quiet: str | None, now: float, zone: tzinfo | None) -> bool:
+    """Whether ``now`` lies in the quiet hours, written ``22:00-07:00`` in ``zone`` (None: local time)."""
+    if not quiet:
+        return False
+    start, end = (time.fromisoformat(part.strip()) for part in quiet.split("-"))
+    at = datetime.fromtimestamp(now, zone).time()
+    return start <= at < end if start <= end else at >= start or at < end
+
+
+def told(event: Checked) -> str:
+    """One piece of news in a few lines."""
+    if event.news is News.CHANGED and event.changes:
+        return "\n".join(sentence(diff, 80) for diff in diff_changes(event.changes)[:3])
+    if event.check.failure is not None and event.news in _GRAVE:
+        return event.check.failure.message
+    return event.message or event.check.reason
+
+
+def heading(event: Checked) -> str:
+    """``Desk lamp changed``."""
+    return f"{event.check.name} {_SAYINGS[event.news]}" if event.news else event.check.name
+
+
+class Notices:
+    """Tells news on one terminal. Toasts always; the rest as the settings say, bell and desktop only unfocused."""
+
+    def __init__(self, app: App[Any]) -> None:
+        self._app = app
+        self._title = ""
+
+    def tell(self, events: Sequence[Checked], settings: NotifySettings, now: float) -> None:
+        """Show the news among ``events``."""
+        news = [event for event in events if event.news not in (None, News.FIRST)]
+        if not news:
+            return
+        if len(news) > DIGEST:
+            names = [event.check.name for event in news]
+            self._toast(plural(len(news), "piece") + " of news", listed(names, 5), grave=False)
+        else:
+            for event in news:
+                self._toast(heading(event), told(event), grave=event.news in _GRAVE)
+        zone = ZoneInfo(settings.timezone) if settings.timezone else None
+        if not self._app.app_focus and not quiet_at(settings.quiet, now, zone):
+            self._call(settings, heading(news[0]) if len(news) == 1 else plural(len(news), "page") + " with news")
+
+    def title(self, unseen: int) -> None:
+        """Put the number of unseen changes into the terminal's title."""
+        title = f"watcher ({unseen})" if unseen else "watcher"
+        if title != self._title:
+            self._title = title
+            self._write(f"\x1b]2;{title}\x07")
+
+    def keep_title(self) -> None:
+        """Remember the title the terminal had, for :meth:`give_back_title`."""
+        self._write("\x1b[22;2t")
+
+    def give_back_title(self) -> None:
+        """Restore the terminal's own title. The screen is closed by then, so this goes straight to the terminal."""
+        if self._title and sys.__stderr__ is not None and sys.__stderr__.isatty():
+            sys.__stderr__.write("\x1b[23;2t")
+            sys.__stderr__.flush()
+
+    def _toast(self, title: str, message: str, *, grave: bool) -> None:
+        self._app.notify(
+            clean_lines(message), title=clean(title), severity="warning" if grave else "information", markup=False
+        )
+
+    def _call(self, settings: NotifySettings, message: str) -> None:
+        if settings.bell:
+            self._app.bell()
+        if settings.desktop:
+            self._write(f"\x1b]9;watcher: {clean(message)}\x07")
+
+    def _write(self, sequence: str) -> None:
+        # Textual has no public way to send what is neither paint nor clipboard.
+        driver = self._app._driver
+        if driver is not None and not self._app.is_headless:
+            driver.write(sequence)
+
+
+def clean_lines(text: str) -> str:
+    """``text`` safe for the terminal, its line ends kept."""
+    return "\n".join(clean(line) for line in text.split("\n"))
