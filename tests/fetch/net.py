@@ -160,20 +160,31 @@ class Poller:
         return {name.decode(): b", ".join(seen.all(name)).decode("latin-1") for name in names if seen.all(name)}
 
 
-def virtual(test: Callable[Concatenate[Net, P], Awaitable[None]]) -> Callable[P, None]:
-    """Run an async test that takes a :class:`Net` in virtual time; its other parameters are pytest's."""
+Test = Callable[Concatenate[Net, P], Awaitable[None]]
 
+
+def virtual(test: Test[P]) -> Callable[P, None]:
+    """Run an async test that takes a :class:`Net` in virtual time; its other parameters are pytest's."""
+    return _run(test, {})
+
+
+def virtual_anywhere(test: Test[P]) -> Callable[P, None]:
+    """The same with the address guard off: hosts other than the watch's own may be on this machine too."""
+    return _run(test, {"guard": False})
+
+
+def _run(test: Test[P], transport: dict[str, Any]) -> Callable[P, None]:
     @functools.wraps(test)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
         clock = FakeClock()
 
         async def main() -> None:
-            async with Net(clock) as net:
+            async with Net(clock, **transport) as net:
                 await test(net, *args, **kwargs)
 
         clock.run(main())
 
     parameters = list(inspect.signature(test).parameters.values())[1:]
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    del run.__wrapped__  # type: ignore[attr-defined]
+    del run.__wrapped__
     return run

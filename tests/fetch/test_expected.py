@@ -30,7 +30,7 @@ DEVIATIONS: dict[str, tuple[dict[str, list[int]], str]] = {
     ),
     "stuck304": (
         {"sent": [22, 23, 24], "status": [22, 23, 24], "state": [21, 22, 23, 24]},
-        "rule 11: other bytes under the same tag put the validators off for 30 days; the reference goes on sending them",
+        "rule 11: other bytes under the same tag put the validators off for 30 days; the reference goes on sending",
     ),
 }
 """Scenario to the days on which we differ, and the rule that causes it. Rule 3 itself is applied to the reference's

@@ -178,7 +178,7 @@ class Errand:
         for hop in range(HOPS + 1):
             settings = self._settings if url.host == self._source.host else self._house.settings_for(url.host)
             if hop and self._house.closed(url, settings) is not None:
-                return Answered(response=None, trouble="on hold", exchanges=tuple(exchanges))
+                return Answered(exchanges=tuple(exchanges))
             carried = conditions if hop == 0 or conditions.for_url == str(url) else Conditions()
             request = Request(
                 url=url,
@@ -199,15 +199,14 @@ class Errand:
             exchanges.append(sent.exchange)
             response = sent.response
             if response is None:
-                trouble = sent.failure.message if sent.failure is not None else ""
-                return Answered(response=None, trouble=trouble, exchanges=tuple(exchanges))
+                return Answered(exchanges=tuple(exchanges), failure=sent.failure)
             if response.status not in FOLLOWED:
                 break
             try:
                 url = next_hop(url, response)
             except RedirectRefused:
                 break
-        return Answered(response=response, trouble="", exchanges=tuple(exchanges))
+        return Answered(exchanges=tuple(exchanges), response=response)
 
     def _may_be_private(self, url: Url) -> bool:
         """A private address is for the watch's own host only: no redirect leads there (rule 40)."""

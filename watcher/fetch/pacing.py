@@ -25,18 +25,26 @@ class Pacer:
         self._book = book
         self._clock = clock
         self._locks: dict[str, asyncio.Lock] = {}
-        self._open: dict[str, float] = {}
+        self._last: dict[str, tuple[float, float, float]] = {}
 
     def ready_in(self, key: str) -> float:
-        """Seconds until this host may be asked again; 0 when it may be now."""
-        return max(0.0, self._opens(key) - self._clock.monotonic())
+        """Seconds until this host may be asked again; 0 when it may be now.
 
-    def gap(self, key: str, settings: HostSettings, elapsed: float) -> float:
-        """Seconds to leave after a response that took ``elapsed``. A gap of 0 is the owner's word: no pause at all."""
+        The pause is reckoned when it is asked for: a robots.txt may just have lengthened its own.
+        """
+        now = self._clock.monotonic()
+        if key not in self._last:
+            remaining = self._book.get(key).open_at - self._clock.now()
+            return remaining if 0 < remaining <= DAY else 0.0
+        ended, least, elapsed = self._last[key]
+        return max(0.0, ended + self.gap(key, least, elapsed) - now)
+
+    def gap(self, key: str, least: float, elapsed: float) -> float:
+        """Seconds to leave after a response that took ``elapsed``; ``least`` is the user's, and 0 means none."""
         delay = self._book.get(key).crawl_delay
         if delay is not None:
-            return max(delay, settings.min_gap)
-        return max(settings.min_gap, min(SLOWEST, SLOW * elapsed)) if settings.min_gap else 0.0
+            return max(delay, least)
+        return max(least, min(SLOWEST, SLOW * elapsed)) if least else 0.0
 
     @asynccontextmanager
     async def turn(self, key: str, settings: HostSettings) -> AsyncIterator[float]:
@@ -50,13 +58,8 @@ class Pacer:
             try:
                 yield asked - began
             finally:
-                gap = self.gap(key, settings, self._clock.monotonic() - asked)
-                self._open[key] = self._clock.monotonic() + gap
+                ended = self._clock.monotonic()
+                self._last[key] = ended, settings.min_gap, ended - asked
+                gap = self.ready_in(key)
                 if gap >= REMEMBERED:
                     self._book.change(key, open_at=self._clock.now() + gap)
-
-    def _opens(self, key: str) -> float:
-        if key not in self._open:
-            remaining = self._book.get(key).open_at - self._clock.now()
-            self._open[key] = self._clock.monotonic() + (remaining if 0 < remaining <= DAY else 0.0)
-        return self._open[key]

@@ -110,11 +110,11 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Answered(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of asking for a robots.txt, redirects followed: a response, or None with the failure's sentence."""
+    """What came of asking for a robots.txt, redirects followed: a response, or what went wrong on the network."""
 
-    response: Response | None
-    trouble: str
     exchanges: tuple[Exchange, ...]
+    response: Response | None = None
+    failure: Failure | None = None
 
 
 Ask = Callable[[Url, Conditions], Awaitable[Answered]]
@@ -134,12 +134,16 @@ class RobotsGate:
         key, now = url.origin, self._clock.now()
         state = self._book.get(key)
         exchanges: tuple[Exchange, ...] = ()
+        trouble: Failure | None = None
         fetched_at = state.robots_fetched_at or 0.0
         if state.robots_expires_at is None or not now < state.robots_expires_at <= max(fetched_at, now) + DAY:
-            state, exchanges = await self._refresh(url, state, ask)
+            state, trouble, exchanges = await self._refresh(url, state, ask)
+        if trouble is not None and trouble.kind == "refused:address":
+            return Verdict(note="not asked", failure=trouble, exchanges=exchanges)
         if state.robots_failures and not self._stands_in(state):
             why = f"The robots.txt of {url.netloc} cannot be reached, so its pages are left alone for now."
-            failure = Failure(kind="refused:robots-unreachable", message=why)
+            # What stopped robots.txt would have stopped the page: a person is better told that.
+            failure = trouble or Failure(kind="refused:robots-unreachable", message=why)
             return Verdict(note="unreachable", failure=failure, until=state.robots_expires_at, exchanges=exchanges)
         rules = await self._rules(state)
         if rules is None:
@@ -157,7 +161,9 @@ class RobotsGate:
         good_at = state.robots_fetched_at
         return good_at is not None and self._clock.now() - good_at <= GOOD_FOR
 
-    async def _refresh(self, url: Url, state: HostState, ask: Ask) -> tuple[HostState, tuple[Exchange, ...]]:
+    async def _refresh(
+        self, url: Url, state: HostState, ask: Ask
+    ) -> tuple[HostState, Failure | None, tuple[Exchange, ...]]:
         body = self._book.load_body(state.robots_body) if state.robots_body else None
         conditions = plan_conditions(
             state.robots_validators, key=self._token, now=self._clock.now(), has_body=body is not None
@@ -165,6 +171,8 @@ class RobotsGate:
         target = msgspec.structs.replace(url, path="/robots.txt", query=None, fragment=None, user=None, password=None)
         answered = await ask(target, conditions)
         response, now = answered.response, self._clock.now()
+        if answered.failure is not None and answered.failure.kind == "refused:address":
+            return state, answered.failure, answered.exchanges
         if response is None or response.status == 429 or response.status >= 500:
             failures = state.robots_failures + 1
             retry = now + min(6 * HOUR, 300.0 * 2 ** min(failures - 1, 10))
@@ -172,7 +180,7 @@ class RobotsGate:
             after = self._book.change(
                 state.key, robots_failures=failures, robots_expires_at=retry, robots_status=status
             )
-            return after, answered.exchanges
+            return after, answered.failure, answered.exchanges
         fields = await self._learned(state, response, body, conditions)
         lifetime = freshness(response).lifetime
         good = DAY if lifetime is None else min(DAY, max(HOUR, lifetime))
@@ -184,7 +192,7 @@ class RobotsGate:
             robots_failures=0,
             **fields,
         )
-        return after, answered.exchanges
+        return after, None, answered.exchanges
 
     async def _learned(
         self, state: HostState, response: Response, body: bytes | None, conditions: Conditions

@@ -83,10 +83,10 @@ class Sender:
         """Wait for the host's turn, ask, read. Trouble on the network is a failure, never an exception."""
         key = order.request.url.origin
         async with self._pacer.turn(key, settings) as waited:
-            keep = order.request.method == "GET" and self._pacer.gap(key, settings, 0.0) <= KEEP_BELOW
+            keep = order.request.method == "GET" and self._pacer.gap(key, settings.min_gap, 0.0) <= KEEP_BELOW
             sent = await self._ask(order, keep, waited, deadline)
         if sent.response is not None:
-            self._heed(key, sent.response)
+            self._heed(key, sent.response, order.purpose)
         return sent
 
     async def _ask(self, order: Order, keep: bool, waited: float, deadline: Deadline) -> Sent:
@@ -125,15 +125,15 @@ class Sender:
             error = TimeoutError(f"the {deadline.seconds:g} s this check may take are up")
         return failure_of(error, order.request.url)
 
-    def _heed(self, key: str, response: Response) -> None:
-        """Note what the host asks of us (CONDUCT rule 27); any other answer than a failure ends its bad record."""
+    def _heed(self, key: str, response: Response, purpose: str) -> None:
+        """Note what the host asks of us (CONDUCT rule 27); a page that is no failure ends its bad record."""
         wait = retry_after(response)
         now = response.received_at
         if response.status == 429:
             self._book.limited(key, now, wait)
         elif response.status == 503 and wait:
             self._book.hold(key, now + wait, "the host is unavailable (503) and names a time")
-        if response.status < 500:
+        if response.status < 500 and purpose != "robots":
             self._book.answered(key, limited=response.status == 429)
 
 
