@@ -10,6 +10,7 @@ import pytest
 
 from watcher.cli.main import FAMILIES, build_parser
 from watcher.config import parse
+from watcher.tui.keys import markdown
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
@@ -40,6 +41,11 @@ def test_every_command_stands_in_the_readme_and_explains_itself(name: str) -> No
 def test_commands_of_the_readme_exist() -> None:
     named = set(re.findall(r"`?watcher ([a-z][a-z-]*)", README)) - {"is"}
     assert named <= set(subparsers())
+
+
+def test_the_table_of_keys_is_the_screen_s_own() -> None:
+    (table,) = re.findall(r"<!-- keys: begin -->\n(.*?)<!-- keys: end -->", README, re.DOTALL)
+    assert table == markdown(), "write README's table anew with watcher.tui.keys.markdown()"
 
 
 def test_the_ci_script_runs_the_command_of_the_readme() -> None:

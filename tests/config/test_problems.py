@@ -66,6 +66,7 @@ ONE_EACH = [
     ("[notify]\nquiet = '22-7'\n", 2, "notify.quiet", "not a span of hours", "22:00-07:00"),
     ("[[notify.rules]]\nevents = ['chnged']\nurl='x'\n", 2, "notify.rules.events", "no event 'chnged'", "changed?"),
     ("[[notify.rules]]\nevents = ['changed']\n", 1, "notify.rules.command", "needs a command or a url", "add"),
+    ("[keys]\nchek = 'r'\n", 2, "keys.chek", "no such action", "did you mean check?"),
     ("[keys]\ncheck = 3\n", 2, "keys.check", "must be a key or a list of keys", "ctrl+r"),
     ("[[watch]]\nname = 'w'\n", 1, "watch.url", "is missing", "add url"),
     ("watch = 3\n", 1, "watch", "must be a list of tables", "[[watch]]"),

@@ -84,10 +84,17 @@ def theme_names(folder: Path) -> set[str]:
 def _keys(source: Source, data: Table) -> dict[str, str]:
     """Action id -> keys, joined by commas."""
     table = source.table(data, "keys")
+    if not table:
+        return {}
+    from watcher.tui.keys import BY_ID
+
     found: dict[str, str] = {}
     for action, value in table.items():
         keys = value if isinstance(value, list) else [value]
-        if keys and all(isinstance(key, str) and re.fullmatch(r"\S+", key) for key in keys):
+        if action not in BY_ID:
+            advice = did_you_mean(action, BY_ID) or "the screen's ? page and README list them"
+            source.mistake(table, "keys", action, Mistake("there is no such action", advice))
+        elif keys and all(isinstance(key, str) and re.fullmatch(r"\S+", key) for key in keys):
             found[action] = ",".join(keys)
         else:
             source.mistake(table, "keys", action, Mistake("must be a key or a list of keys", 'write it like "ctrl+r"'))

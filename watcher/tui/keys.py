@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from textual.binding import Binding, BindingType
+if TYPE_CHECKING:
+    from textual.binding import BindingType
 
 
 class Key(NamedTuple):
@@ -116,6 +117,9 @@ _SHOWN = {
 
 def bindings(*scopes: str) -> list[BindingType]:
     """The bindings of ``scopes``, with their ids, so that the configuration can move them."""
+    # The configuration checks its [keys] against this table without loading the screen's library.
+    from textual.binding import Binding
+
     priority = {"interrupt", "palette", "save", "field"}
     return [
         Binding(key.keys, key.action, key.label, show=False, id=key.id, priority=key.id in priority)
