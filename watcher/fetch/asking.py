@@ -10,7 +10,7 @@ from watcher import __version__
 from watcher.core.exchange import Headers
 from watcher.core.model import RequestOptions
 from watcher.core.urls import Url, UrlError, parse_url
-from watcher.fetch.secrets import SecretError, reveal
+from watcher.fetch.secrets import SecretError, Vault
 
 TOKEN = "watcher"
 """The product token: what robots.txt groups are matched against."""
@@ -40,9 +40,9 @@ class Asking(msgspec.Struct, frozen=True, kw_only=True):
         return (*self.headers, *self.owned) if own_origin else self.headers
 
 
-async def asking(options: RequestOptions, agent: str, identity: bool) -> Asking:
+async def asking(options: RequestOptions, agent: str, identity: bool, vault: Vault) -> Asking:
     """Everything a request of this watch carries, read at this moment. Raises SecretError with one sentence."""
-    given = {name.lower(): (name, _sendable(await reveal(value), name)) for name, value in options.headers}
+    given = {name.lower(): (name, _sendable(await vault.reveal(value), name)) for name, value in options.headers}
     ours = {
         "user-agent": ("User-Agent", agent.encode("ascii", "replace")),
         "accept": ("Accept", ACCEPT),
@@ -51,17 +51,19 @@ async def asking(options: RequestOptions, agent: str, identity: bool) -> Asking:
     headers = [(name.encode("ascii"), value) for name, value in (ours | _only(given, _FOR_ANYBODY)).values()]
     owned = [(name.encode("ascii"), value) for key, (name, value) in given.items() if key not in _FOR_ANYBODY]
     if options.cookies:
-        pairs = [f"{name}={await reveal(value)}" for name, value in options.cookies]
+        pairs = [f"{name}={await vault.reveal(value)}" for name, value in options.cookies]
         owned.append((b"Cookie", _sendable("; ".join(pairs), "Cookie")))
     if options.auth:
-        user, password = [await reveal(value) for value in options.auth]
-        owned.append((b"Authorization", b"Basic " + base64.b64encode(f"{user}:{password}".encode())))
+        user, password = [await vault.reveal(value) for value in options.auth]
+        token = base64.b64encode(f"{user}:{password}".encode())
+        vault.keep(token.decode("ascii"))
+        owned.append((b"Authorization", b"Basic " + token))
     return Asking(
         method=options.method,
         headers=tuple(headers),
         owned=tuple(owned),
-        body=(await reveal(options.body)).encode() if options.body else b"",
-        proxy=await _proxy(options),
+        body=(await vault.reveal(options.body)).encode() if options.body else b"",
+        proxy=await _proxy(options, vault),
     )
 
 
@@ -74,11 +76,11 @@ def robots_headers(agent: str) -> Headers:
     )
 
 
-async def _proxy(options: RequestOptions) -> Url | None:
+async def _proxy(options: RequestOptions, vault: Vault) -> Url | None:
     if options.proxy is None:
         return None
     try:
-        return parse_url(await reveal(options.proxy))
+        return parse_url(await vault.reveal(options.proxy))
     except UrlError as error:
         raise SecretError(f"The proxy of this watch is not usable: {error}.") from None
 

@@ -16,7 +16,7 @@ from watcher.fetch.asking import Asking, robots_headers
 from watcher.fetch.hosts import HostBook
 from watcher.fetch.redirects import FOLLOWED, HOPS, PERMANENT, RedirectRefused, next_hop, suspect
 from watcher.fetch.robots import LIMIT, Answered, RobotsGate
-from watcher.fetch.secrets import hide
+from watcher.fetch.secrets import Vault
 from watcher.fetch.sending import Deadline, Order, Sender
 from watcher.fetch.transport import Request
 
@@ -57,6 +57,7 @@ class Errand:
         plan: RequestPlan,
         options: RequestOptions,
         asking: Asking,
+        vault: Vault,
         source: Url,
         settings: HostSettings,
         *,
@@ -67,6 +68,7 @@ class Errand:
         self._plan = plan
         self._options = options
         self._asking = asking
+        self._vault = vault
         self._source = source
         self._settings = settings
         self._private = private
@@ -107,7 +109,7 @@ class Errand:
                 return self._ended(failure=Failure(kind="broken:redirect", message="The page redirects in a circle."))
             seen.add(str(target))
             permanent = permanent and answered.status in PERMANENT
-            self._permanent.append(hide(str(target), self._options.secret_query))
+            self._permanent.append(self._vault.hide(str(target)))
             url = target
         why = f"The page redirects more than {HOPS} times."
         return self._ended(failure=Failure(kind="broken:redirect", message=why))
@@ -135,7 +137,7 @@ class Errand:
         headers = self._asking.to(own)
         if not body:
             headers = tuple(line for line in headers if line[0].lower() != b"content-type")
-        public = hide(str(url), self._options.secret_query)
+        public = self._vault.hide(str(url))
         here = self._conditional and method == "GET" and self._plan.conditions_for in (public, None)
         if here:
             headers += self._plan.conditions
@@ -158,7 +160,7 @@ class Errand:
             conditional=self._plan.conditional if here else None,
             most=most,
             most_wire=WIRE if most <= _PLAIN.max_body else most,
-            hidden=self._options.secret_query,
+            hide=self._vault.hide,
             robots=self._robots_note,
             flags=() if self._options.obey_robots else ("robots-overridden",),
         )
@@ -194,6 +196,7 @@ class Errand:
                 most=LIMIT,
                 most_wire=LIMIT,
                 cut=True,
+                hide=self._vault.hide,
             )
             sent = await self._house.sender.send(order, settings, self._deadline)
             exchanges.append(sent.exchange)
@@ -227,6 +230,8 @@ class Errand:
         until: float | None = None,
         permanent: bool = False,
     ) -> Visit:
+        if failure is not None:
+            failure = msgspec.structs.replace(failure, message=self._vault.hide(failure.message))
         wait = retry_after(response) if response is not None else None
         if response is not None and response.status == 429 and wait is None:
             wait = max(0.0, self._house.book.get(self.last.origin).not_before_at - response.received_at)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import msgspec
 
@@ -18,7 +18,6 @@ from watcher.fetch.errors import failure_of
 from watcher.fetch.hosts import HostBook
 from watcher.fetch.net import ProtocolError, is_private, literal
 from watcher.fetch.pacing import Pacer
-from watcher.fetch.secrets import hide
 from watcher.fetch.transport import Answer, Request, Timing, Transport
 
 AUDITED = frozenset(
@@ -46,7 +45,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     """A request and how to treat its answer.
 
     ``most`` and ``most_wire`` bound the body in bytes; with ``cut`` a longer one is cut there and is no error.
-    ``hidden`` are the query keys whose values are secret.
+    ``hide`` takes secrets out of what is written down.
     """
 
     request: Request
@@ -56,7 +55,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     most: int
     most_wire: int
     cut: bool = False
-    hidden: tuple[str, ...] = ()
+    hide: Callable[[str], str]
     robots: str | None = None
     flags: tuple[str, ...] = ()
 
@@ -101,7 +100,7 @@ class Sender:
                 body = Body(_encodings(answer), most=order.most, most_wire=order.most_wire)
                 content = await _read(answer, body, order, drain=keep)
         except (OSError, ProtocolError, DecodeError, TooLarge, UnicodeError) as error:
-            failure = self._explained(error, order, deadline)
+            failure = _explained(error, order, deadline)
         elapsed = loop.time() - began
         deadline.left -= elapsed
         exchange = _audit(order, at, waited, elapsed, answer, body, content, failure)
@@ -110,7 +109,7 @@ class Sender:
         if failure is not None or answer is None:
             return Sent(exchange=exchange, failure=failure, private_peer=private)
         response = Response(
-            url=hide(str(order.request.url), order.hidden),
+            url=order.hide(str(order.request.url)),
             status=answer.status,
             headers=answer.headers,
             body=content,
@@ -119,11 +118,6 @@ class Sender:
             bytes_wire=exchange.bytes_wire,
         )
         return Sent(exchange=exchange, response=response, private_peer=private)
-
-    def _explained(self, error: BaseException, order: Order, deadline: Deadline) -> Failure:
-        if type(error) is TimeoutError:
-            error = TimeoutError(f"the {deadline.seconds:g} s this check may take are up")
-        return failure_of(error, order.request.url)
 
     def _heed(self, key: str, response: Response, purpose: str) -> None:
         """Note what the host asks of us (CONDUCT rule 27); a page that is no failure ends its bad record."""
@@ -135,6 +129,13 @@ class Sender:
             self._book.hold(key, now + wait, "the host is unavailable (503) and names a time")
         if response.status < 500 and purpose != "robots":
             self._book.answered(key, limited=response.status == 429)
+
+
+def _explained(error: BaseException, order: Order, deadline: Deadline) -> Failure:
+    if type(error) is TimeoutError:
+        error = TimeoutError(f"the {deadline.seconds:g} s this check may take are up")
+    failure = failure_of(error, order.request.url)
+    return msgspec.structs.replace(failure, message=order.hide(failure.message))
 
 
 def _encodings(answer: Answer) -> Iterable[bytes]:
@@ -183,12 +184,12 @@ def _audit(
         at=at,
         purpose=order.purpose,
         method=request.method,
-        url=hide(str(request.url), order.hidden),
+        url=order.hide(str(request.url)),
         hop=order.hop,
         status=answer.status if answer is not None else None,
         conditional=order.conditional,
-        sent=_texts(((n, v) for n, v in request.headers if n.lower() in CONDITIONS), order.hidden),
-        received=_texts(((n, v) for n, v in received if n.lower() in AUDITED), order.hidden),
+        sent=_texts(((n, v) for n, v in request.headers if n.lower() in CONDITIONS), order.hide),
+        received=_texts(((n, v) for n, v in received if n.lower() in AUDITED), order.hide),
         peer=answer.peer if answer is not None else None,
         proxy=request.proxy.netloc if request.proxy is not None else None,
         http_version=answer.version if answer is not None else None,
@@ -207,9 +208,9 @@ def _audit(
     )
 
 
-def _texts(lines: Iterable[tuple[bytes, bytes]], hidden: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+def _texts(lines: Iterable[tuple[bytes, bytes]], hide: Callable[[str], str]) -> tuple[tuple[str, str], ...]:
     texts = ((name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in lines)
-    return tuple((name, hide(value, hidden)[:2048]) for name, value in texts)
+    return tuple((name, hide(value)[:2048]) for name, value in texts)
 
 
 def _rounded(seconds: float | None) -> float | None:

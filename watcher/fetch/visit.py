@@ -17,7 +17,7 @@ from watcher.fetch.hosts import HostBook
 from watcher.fetch.net import is_private, literal
 from watcher.fetch.pacing import Pacer
 from watcher.fetch.robots import RobotsGate
-from watcher.fetch.secrets import SecretError, with_secret_query
+from watcher.fetch.secrets import SecretError, Vault
 from watcher.fetch.sending import Sender
 from watcher.fetch.sources import read_file, run_command
 from watcher.fetch.transport import Transport
@@ -122,15 +122,18 @@ class Fetcher:
             )
         if plan.url[:5].lower() == "file:":
             return await read_file(plan.url, self._clock, most=options.max_body)
+        vault = Vault(options.secret_query)
         try:
-            source = await with_secret_query(parse_url(plan.url), options.secret_query)
-            asked = await asking(options, self._house.agent, plan.identity)
+            source = await vault.with_query(parse_url(plan.url))
+            asked = await asking(options, self._house.agent, plan.identity, vault)
         except UrlError as error:
             return Visit(exchanges=(), failure=Failure(kind="broken:url", message=f"The URL cannot be used: {error}."))
         except SecretError as error:
             return Visit(exchanges=(), failure=Failure(kind="secret", message=str(error)))
         private = names_private(source) or settings.private if trusted_private is None else trusted_private
-        errand = Errand(self._house, plan, options, asked, source, settings, private=private, conditional=has_record)
+        errand = Errand(
+            self._house, plan, options, asked, vault, source, settings, private=private, conditional=has_record
+        )
         visit = await errand.run()
         self._judge(plan.url, errand.last.origin, visit)
         return visit
