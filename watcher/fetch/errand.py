@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import msgspec
+
 from watcher.core.clock import Clock
 from watcher.core.exchange import Exchange, RequestPlan, Response, Visit
 from watcher.core.freshness import retry_after
