@@ -110,16 +110,9 @@ def _items(value: Value) -> list[tuple[str, str]] | None:
     return None
 
 
-def _edit(old: str, new: str) -> Spans:
-    spans = word_diff(old, new)
-    if all(span.mark is Mark.SAME for span in spans):
-        return (Span(Mark.REMOVED, old), Span(Mark.ADDED, new))
-    return spans
-
-
 def _single(before: Value, after: Value) -> tuple[Block, ...]:
     if isinstance(before, str) and isinstance(after, str):
-        spans = _edit(before, after)
+        spans = word_diff(before, after)
     else:
         old, new = show(before), show(after)
         if old == new:
@@ -178,7 +171,7 @@ class _Sides:
 
     def _here(self, j: int, edited: int | None) -> Block:
         if edited is not None:
-            return Block(kind=Kind.EDITED, spans=_edit(self.old[edited], self.new[j]), old=edited, new=j, place=j)
+            return Block(kind=Kind.EDITED, spans=word_diff(self.old[edited], self.new[j]), old=edited, new=j, place=j)
         if j in self.moved:
             return Block(kind=Kind.MOVED, spans=(Span(Mark.SAME, self.new[j]),), old=self.moved[j], new=j, place=j)
         return Block(kind=Kind.ADDED, spans=(Span(Mark.ADDED, self.new[j]),), new=j, place=j)
@@ -197,13 +190,23 @@ def _as_items(value: Value) -> list[tuple[str, str]]:
     return [] if value is None else [(spell(value), show(value))]
 
 
+def _told_apart(
+    old: list[tuple[str, str]], new: list[tuple[str, str]]
+) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """Both sides' blocks, spelled out as JSON where unequal ones would be shown alike (``1`` and ``"1"``)."""
+    keys = {text: key for key, text in old}
+    if all(keys.get(text, key) == key for key, text in new):
+        return old, new
+    return [(key, key) for key, _ in old], [(key, key) for key, _ in new]
+
+
 def diff_values(before: Value, after: Value, field: str = "") -> FieldDiff | None:
     """What changed between two values of one field, or None when they are the same to the fingerprint."""
     if canonical(before) == canonical(after):
         return None
     if _items(before) is None and _items(after) is None:
         return FieldDiff(field=field, before=before, after=after, blocks=_single(before, after), whole=True)
-    sides = _Sides(_as_items(before), _as_items(after))
+    sides = _Sides(*_told_apart(_as_items(before), _as_items(after)))
     blocks = tuple(block for gap in sides.gaps for block in sides.blocks(gap))
     if not blocks:  # [] and null, "1" and ["1"]: nothing to list, and yet not the same
         return FieldDiff(field=field, before=before, after=after, blocks=_as_spelled(before, after), whole=True)

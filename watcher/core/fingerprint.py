@@ -7,12 +7,12 @@ change of any rule changes :data:`VERSION`, the prefix of every fingerprint, so 
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 import re
 import unicodedata
 from collections.abc import Mapping
 from decimal import Decimal
+from json.encoder import encode_basestring
 
 from watcher.core.model import Record, Value
 
@@ -23,7 +23,7 @@ PLAIN_DIGITS = 40
 _CONTROLS = [c for c in (*range(0x20), *range(0x7F, 0xA0)) if chr(c) not in "\t\n\v\f\r\x85"]
 # ZWJ and ZWNJ are absent on purpose: in an emoji or a Persian word they are content.
 _INVISIBLE = "\u00ad\u061c\u180e\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff"
-_DROPPED = dict.fromkeys([*_CONTROLS, *map(ord, _INVISIBLE)])
+_DROPPED = re.compile(f"[{''.join(map(chr, _CONTROLS))}{_INVISIBLE}]+")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -32,10 +32,9 @@ def drop_invisible(text: str) -> str:
 
     NFC (UAX #15), never NFKC: ² and 2, ½ and 1/2 are different contents.
     """
-    text = text.translate(_DROPPED)
-    if text.isascii():
-        return text
-    return unicodedata.normalize("NFC", _SURROGATE.sub("\ufffd", text))
+    if not text.isprintable():
+        text = _SURROGATE.sub("\ufffd", _DROPPED.sub("", text))
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
 def normalise(text: str) -> str:
@@ -44,6 +43,12 @@ def normalise(text: str) -> str:
     Control and invisible characters are dropped, every run of Unicode white space is one space, the ends are
     trimmed, the rest is NFC. Case, quotes and dashes are content. Idempotent.
     """
+    if "\xa0" in text:
+        text = text.replace("\xa0", " ")
+    if text.isprintable():  # then a space is its only white space, and nothing in it is invisible
+        if "  " in text or text[:1] == " " or text[-1:] == " ":
+            text = " ".join(text.split())
+        return text if text.isascii() else unicodedata.normalize("NFC", text)
     return " ".join(drop_invisible(text).split())
 
 
@@ -73,17 +78,17 @@ def _float(value: float) -> str:
 
 
 def _text(value: str) -> str:
-    return json.dumps(normalise(value), ensure_ascii=False)
+    return encode_basestring(normalise(value))
 
 
 def _canonical(value: Value) -> str:
+    if isinstance(value, str):  # by far the most common
+        return _text(value)
     match value:
         case None:
             return "null"
         case bool():
             return "true" if value else "false"
-        case str():
-            return _text(value)
         case int() | Decimal():
             return _number(value)
         case float():

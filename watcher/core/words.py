@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from enum import StrEnum
+from itertools import groupby
 
 import msgspec
 
@@ -68,19 +68,28 @@ def _replaced(old: str, new: str) -> list[Span]:
     return [Span(Mark.REMOVED, old), Span(Mark.ADDED, new)]
 
 
-def _compare(old: list[str], new: list[str], key: Callable[[str], str] = str.strip) -> list[Span]:
-    spans, place = [], 0
-    end = Gap(len(old), len(old), len(new), len(new))
-    for gap in [*gaps([key(word) for word in old], [key(word) for word in new]), end]:
-        spans.append(Span(Mark.SAME, "".join(old[place : gap.old_start])))
-        spans.extend(_replaced("".join(old[gap.old_start : gap.old_end]), "".join(new[gap.new_start : gap.new_end])))
-        place = gap.old_end
+def _same(old: list[str], new: list[str]) -> list[Span]:
+    """Equal words; where the blanks before one differ, those are removed and added."""
+    before, after = "".join(old), "".join(new)
+    if before == after:
+        return [Span(Mark.SAME, before)]
+    spans = []
+    for x, y in zip(old, new, strict=True):
+        word = x.lstrip()
+        if x != y:
+            spans += [Span(Mark.REMOVED, x[: len(x) - len(word)]), Span(Mark.ADDED, y[: len(y) - len(word)])]
+        spans.append(Span(Mark.SAME, word if x != y else x))
     return spans
 
 
-def _with_blanks(word: str) -> str:
-    """A key that tells ``a .`` from ``a.``, whatever kind of white space it is."""
-    return " " + word.strip() if word[:1].isspace() else word
+def _compare(old: list[str], new: list[str]) -> list[Span]:
+    spans, i, j = [], 0, 0
+    end = Gap(len(old), len(old), len(new), len(new))
+    for gap in [*gaps([word.strip() for word in old], [word.strip() for word in new]), end]:
+        spans += _same(old[i : gap.old_start], new[j : gap.new_start])
+        spans += _replaced("".join(old[gap.old_start : gap.old_end]), "".join(new[gap.new_start : gap.new_end]))
+        i, j = gap.old_end, gap.new_end
+    return spans
 
 
 def _by_chunks(before: str, after: str) -> list[Span]:
@@ -95,30 +104,25 @@ def _by_chunks(before: str, after: str) -> list[Span]:
 
 
 def _joined(spans: list[Span]) -> Spans:
-    """``spans`` without empty ones, neighbours of one kind made one."""
+    """``spans`` without empty ones; between two equal stretches stands at most one removed and one added."""
     result: list[Span] = []
-    for span in spans:
-        if not span.text:
-            continue
-        if result and result[-1].mark is span.mark:
-            result[-1] = Span(span.mark, result[-1].text + span.text)
-        else:
-            result.append(span)
+    runs = groupby((span for span in spans if span.text), key=lambda span: span.mark is Mark.SAME)
+    for _, run in runs:
+        texts: dict[Mark, list[str]] = {Mark.SAME: [], Mark.REMOVED: [], Mark.ADDED: []}
+        for span in run:
+            texts[span.mark].append(span.text)
+        result += [Span(mark, "".join(pieces)) for mark, pieces in texts.items() if pieces]
     return tuple(result)
 
 
 def word_diff(before: str, after: str) -> Spans:
-    """What changed between two texts, word by word. Equal stretches carry the old text's white space.
+    """What changed between two texts, word by word; the spans rebuild both exactly.
 
     Long texts are compared by rolling-hash chunks first; the work never grows with the product of the lengths.
     """
     if before.count(" ") > LONG or after.count(" ") > LONG:
         return _joined(_by_chunks(before, after))
-    old, new = words(before), words(after)
-    spans = _joined(_compare(old, new))
-    if before != after and all(span.mark is Mark.SAME for span in spans):
-        spans = _joined(_compare(old, new, _with_blanks))
-    return spans
+    return _joined(_compare(words(before), words(after)))
 
 
 def _last(text: str, count: int) -> str:

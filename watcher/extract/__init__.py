@@ -8,7 +8,7 @@ from watcher.extract.explain import FieldReport, Report, explain
 from watcher.extract.fields import read_fields
 from watcher.extract.noise import RULES, RULES_VERSION
 from watcher.extract.record import definition_of, extract_for, extract_record
-from watcher.extract.volatile import Volatile, find_volatile, volatile_blocks
+from watcher.extract.volatile import Volatile, find_flapping, find_volatile, volatile_blocks
 
 __all__ = [
     "RULES",
@@ -23,6 +23,7 @@ __all__ = [
     "explain",
     "extract_for",
     "extract_record",
+    "find_flapping",
     "find_volatile",
     "read_fields",
     "volatile_blocks",

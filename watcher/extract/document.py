@@ -68,7 +68,8 @@ class Page:
         media = media_type(self.content_type)
         is_json = media == "application/json" or media.endswith("+json")
         text = decode_text(self.body, self.content_type, self.encoding, is_json).text
-        return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+        text = text.removeprefix("\ufeff")
+        return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
     def tree(self, remove: tuple[str, ...] = ()) -> Document:
         """The HTML or XML tree without the nodes that the CSS selectors of ``remove`` match.

@@ -46,7 +46,7 @@ def _size(node: Node) -> int:
 
 
 def _drop(root: Node, found: list[Element]) -> None:
-    whole = _size(root)
+    whole = _size(root) if found else 0
     for element in found:
         if element.parent is not None and _size(element) < SHARE * whole:
             element.decompose()

@@ -13,8 +13,9 @@ from watcher.extract.errors import ExtractError
 
 MAX_DEPTH = 200
 """Arrays and objects nested deeper than this are refused (RFC 8259 section 9 lets a receiver set the limit)."""
-LONG_INTEGER = 4_000
-"""Integers with more digits are kept as Decimal: Python refuses to convert longer ones from text."""
+LONG = 1_000
+"""Digits, or decimal exponent, from which a number is kept as text, as it was written: no reader of the store would
+take it for a number."""
 
 _PREFIX = re.compile(r"\s*(?:\)\]\}',?|while\s*\(\s*1\s*\)\s*;|for\s*\(\s*;\s*;\s*\)\s*;)\s*")
 _JSONP = re.compile(r"\s*(?:/\*.*?\*/\s*)?[A-Za-z_$][\w$.]*\s*\(\s*(?=[\[{])(.*)\)\s*;?\s*", re.S)
@@ -34,8 +35,13 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return result
 
 
-def _integer(digits: str) -> int | Decimal:
-    return int(digits) if len(digits) <= LONG_INTEGER else Decimal(digits)
+def _integer(digits: str) -> int | str:
+    return int(digits) if len(digits) <= LONG else digits
+
+
+def _fraction(digits: str) -> Decimal | str:
+    number = Decimal(digits)
+    return number if len(digits) <= LONG and abs(number.adjusted()) <= LONG else digits
 
 
 def _refuse(name: str) -> Any:
@@ -67,7 +73,7 @@ def strip_prefix(text: str) -> str:
 
 
 def parse_json(text: str) -> Value:
-    """The value of a JSON text: integers as int, other numbers as Decimal.
+    """The value of a JSON text: integers as int, other numbers as Decimal, absurdly long ones as text.
 
     Raises:
         ExtractError: ``broken:json``; not JSON, a key twice in an object (RFC 8259 section 4 calls what
@@ -77,7 +83,7 @@ def parse_json(text: str) -> Value:
         value = json.loads(
             strip_prefix(text),
             object_pairs_hook=_object,
-            parse_float=Decimal,
+            parse_float=_fraction,
             parse_int=_integer,
             parse_constant=_refuse,
         )

@@ -18,12 +18,16 @@ if TYPE_CHECKING:
 RULES_VERSION = 1
 
 
+PROSE = 160
+"""Characters from which a block is prose, in which such words are content."""
+
+
 class Rule(NamedTuple):
     """One kind of noise. At most one of the callables says where it works; the rule without one chooses the region.
 
     ``tree`` changes the parsed page in place, for every field; ``link`` rewrites a link target of ``content``;
-    ``text`` rewrites a block of the smart record, which is dropped when nothing is left; with ``everywhere`` also a
-    block of a ``content`` field.
+    ``text`` rewrites a short block of the smart record, which is dropped when nothing is left; with ``everywhere`` also
+    a long one, and one of a ``content`` field. ``hints`` are lower-case words without one of which it has nothing to do.
     """
 
     name: str
@@ -32,6 +36,7 @@ class Rule(NamedTuple):
     tree: Callable[[Node], None] | None = None
     link: Callable[[str], str] | None = None
     text: Callable[[str], str] | None = None
+    hints: tuple[str, ...] = ()
     everywhere: bool = False
 
 
@@ -87,16 +92,16 @@ _PATH_SESSION = re.compile(r"(?i);jsessionid=[^/?#]*")
 
 
 def _clean_query(url: str, names: re.Pattern[str]) -> str:
-    head, mark, rest = url.partition("?")
-    if not mark:
+    if "?" not in url:
         return url
+    head, _, rest = url.partition("?")
     query, hash_mark, fragment = rest.partition("#")
     kept = [pair for pair in re.split(r"[&;]", query) if pair and not names.match(pair.partition("=")[0])]
     return head + ("?" + "&".join(kept) if kept else "") + hash_mark + fragment
 
 
 def _without_session(url: str) -> str:
-    return _clean_query(_PATH_SESSION.sub("", url), _SESSION)
+    return _clean_query(_PATH_SESSION.sub("", url) if ";" in url else url, _SESSION)
 
 
 def _without_tracking(url: str) -> str:
@@ -105,6 +110,7 @@ def _without_tracking(url: str) -> str:
 
 # -- words that move by themselves ---------------------------------------------------------------------------------
 
+_DIGIT = re.compile(r"\d")
 _UNIT = r"(?:sec(?:ond)?|min(?:ute)?|hour|hr|day|week|month|year)s?"
 _RELATIVE = re.compile(
     rf"\b(?:just now|moments? ago|(?:about |over |almost )?(?:an?|one|a few|\d+)\s?(?:{_UNIT}|[smhd])\s+ago)\b"
@@ -116,23 +122,25 @@ _RELATIVE = re.compile(
 _COUNT = r"\b\d[\d.,]*\s?[kKmM]?\s+"
 _COUNTERS = re.compile(
     rf"{_COUNT}(?:people|persons|users|visitors|others|guests|members|customers)\s+(?:(?:are|is|have)\s+)?(?:currently\s+)?"
-    r"(?:view(?:ing|ed)|watching|online|looking|browsing|read(?:ing)?)\b(?:\s+(?:at\s+)?(?:this|now)\b(?:\s+(?:page|item|now))?)?"
-    rf"|{_COUNT}(?:page\s?)?(?:views|hits|reads|impressions)\b"
+    r"(?:view(?:ing|ed)|watching|online|looking)\b(?:\s+(?:at\s+)?(?:this|now)\b(?:\s+(?:page|item|now))?)?"
+    rf"|{_COUNT}(?:page\s?)?(?:views|hits)\b"
     r"|\b(?:views|hits|visits|visitors|visitor number|viewed)\s*:?\s+\d[\d.,]*(?:\s+times)?\b",
     re.I,
 )
 _MACHINE = re.compile(
-    r"\b(?:page|site)?\s*(?:generated|rendered|served|loaded|executed)\s+(?:in|at|on|by)\b.*\d.*"
-    r"|\bserver time\s*:?.*\d.*|\b(?:request|ray|trace|session|correlation|incident)[\s-]?id\s*:?\s*[\w-]{8,}",
+    r"\b(?:page|site)?\s*(?:(?:generated|rendered)\s+(?:in|at|on|by)|loaded in)\b.*\d.*"
+    r"|\bserver time\s*:?.*\d.*|\b(?:request|ray|trace|session)[\s-]?id\s*:?\s*[\w-]{8,}",
     re.I,
 )
 _COPYRIGHT = re.compile(r"(©|\(c\)|copyright)((?:\s|©|\(c\))*)(?:(?:19|20)\d\d\s*[-–—]\s*)?(?:19|20)\d\d\b", re.I)
 
 
-def _drop_words(pattern: re.Pattern[str]) -> Callable[[str], str]:
+def _drop_words(pattern: re.Pattern[str], numbers_only: bool = False) -> Callable[[str], str]:
     """A rule that takes ``pattern`` out of a block; a block of nothing but signs is then dropped."""
 
     def drop(text: str) -> str:
+        if numbers_only and not _DIGIT.search(text):
+            return text
         rest = pattern.sub(" ", text)
         if rest == text:
             return text
@@ -145,14 +153,15 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "email-obfuscation",
         "Cloudflare's e-mail obfuscation is decoded to the address",
-        "another code at every response; 75 of 81 false alarms of a link-aware reader of 1,062 archived pages",
+        "another code at every response: 144 false alarms instead of 7 in 720 pairs of archived pages",
         tree=_decode_emails,
     ),
     Rule(
         "character-references",
         "runs of numeric character references that show as text (`&#105;&#x6e;...`) are spelled out",
-        "Markdown renderers that mangle addresses choose decimal or hexadecimal at random: 53 false alarms of 945",
+        "Markdown renderers that mangle addresses choose decimal or hexadecimal at random: 60 false alarms instead of 7 in 720",
         text=_spell_references,
+        hints=("&#", "&\\#"),
         everywhere=True,
     ),
     Rule(
@@ -172,29 +181,33 @@ RULES: tuple[Rule, ...] = (
         "`3 hours ago`, `just now` and the like are taken out",
         "they age by themselves: another text at every visit (apify/actor-content-checker#23)",
         text=_drop_words(_RELATIVE),
+        hints=("ago", "just now", "vor ", "il y a", "hace "),
     ),
     Rule(
         "counters",
         "numbers of views and of people looking are taken out",
         "another number at every visit, and our own visit counts",
-        text=_drop_words(_COUNTERS),
+        text=_drop_words(_COUNTERS, numbers_only=True),
+        hints=("view", "visit", "watching", "online", "looking", "hits"),
     ),
     Rule(
         "machine-notes",
         "`page generated in 0.12 s`, server times and request ids are taken out",
         "written anew for every response",
-        text=_drop_words(_MACHINE),
+        text=_drop_words(_MACHINE, numbers_only=True),
+        hints=("generated", "rendered", "loaded in", "server time", " id"),
     ),
     Rule(
         "copyright-years",
         "the year beside a copyright sign is taken out",
         "every page of a site changes on the first of January",
         text=lambda text: _COPYRIGHT.sub(r"\1", text),
+        hints=("©", "(c)", "copyright"),
     ),
     Rule(
         "page-furniture",
         "menus, banners, footers, forms, buttons and tables of contents are not content (watcher.extract.furniture)",
-        "without it 107 more false alarms of 945 on the archived pages",
+        "menus and banners move on every page of a site: 163 false alarms instead of 7 in 720",
     ),
 )
 NAMES = tuple(rule.name for rule in RULES)
@@ -219,17 +232,23 @@ def link_cleaner(disabled: frozenset[str]) -> Callable[[str], str]:
     return clean
 
 
-def text_cleaner(disabled: frozenset[str], smart: bool) -> Callable[[str], str]:
-    """A function that applies every text rule that is not disabled to one block."""
-    rules = [
-        rule.text
+def clean_blocks(blocks: list[str], disabled: frozenset[str], smart: bool) -> list[str]:
+    """``blocks`` after every text rule that is not disabled, without those of which nothing is left."""
+    whole = "\n".join(blocks)
+    short = "\n".join(block for block in blocks if len(block) <= PROSE).lower() if smart else ""
+    hinted = [
+        (hint, rule.text, rule.everywhere)
         for rule in RULES
-        if rule.text is not None and (smart or rule.everywhere) and rule.name not in disabled
+        if rule.text is not None and rule.name not in disabled
+        for hint in rule.hints
+        if hint in (whole if rule.everywhere else short)
     ]
+    return [block for block in (_clean(block, hinted) for block in blocks) if block] if hinted else blocks
 
-    def clean(text: str) -> str:
-        for rule in rules:
-            text = rule(text)
-        return text
 
-    return clean
+def _clean(block: str, hinted: list[tuple[str, Callable[[str], str], bool]]) -> str:
+    lowered = block.lower()
+    for hint, rule, everywhere in hinted:
+        if hint in lowered and (everywhere or len(block) <= PROSE):
+            block = rule(block)
+    return block

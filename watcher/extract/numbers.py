@@ -11,7 +11,7 @@ from watcher.core.model import Value
 from watcher.core.money import exponent_of
 
 _SPACES = " '’_"
-_TOKEN = re.compile(r"\d(?:[\d.,'’_]|[ ](?=\d{3}(?!\d)))*")
+_TOKEN = re.compile(r"(?:(?<![\w.,])[.,](?=\d))?\d(?:[\d.,'’_]|[ ](?=\d{3}(?!\d)))*")
 _PLAIN = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d{1,6})?")
 _GROUPED = re.compile(r"\d{1,3}(?:\d{2,3})*")
 _TRAILING_DASH = re.compile(r"([.,])[-–—]+")

@@ -15,7 +15,7 @@ from watcher.extract.fields import Definitions
 from watcher.extract.noise import RULES_VERSION
 from watcher.extract.pick import Scope, is_list, pick
 from watcher.extract.smart import UNTRACKED, Options, smart_values
-from watcher.extract.values import read_field, storable
+from watcher.extract.values import read_field
 
 
 def _definition(
@@ -82,11 +82,11 @@ def extract_record(
         values = _bytes_record(body)
     elif compiled:
         page = Page(body, content_type, url, encoding, disabled)
-        values = {f.name: storable(read_field(f, Scope(page), drop, disabled, tuple(volatile))) for f in compiled}
+        values = {f.name: read_field(f, Scope(page), drop, disabled, tuple(volatile)) for f in compiled}
         notes = _notes(compiled, page, drop)
     else:
         page = Page(body, content_type, url, encoding, disabled)
-        values = storable(smart_values(page, Options(drop, disabled, tuple(volatile))))
+        values = smart_values(page, Options(drop, disabled, tuple(volatile)))
     record = Record(
         values=values,
         definition=_definition(compiled, drop, disabled_rules, encoding, detect),

@@ -11,7 +11,7 @@ from watcher.extract.document import Page
 from watcher.extract.errors import ExtractError
 from watcher.extract.feeds import feed_values
 from watcher.extract.furniture import readable_region
-from watcher.extract.noise import link_cleaner, text_cleaner
+from watcher.extract.noise import clean_blocks, link_cleaner
 from watcher.extract.pdf import pdf_values
 from watcher.extract.sniff import Kind
 from watcher.extract.structured import structured_values
@@ -77,9 +77,8 @@ def _html_values(page: Page, options: Options) -> dict[str, Value]:
 
 
 def _text_values(text: str, disabled: frozenset[str]) -> dict[str, Value]:
-    clean = text_cleaner(disabled, smart=True)
-    lines = [clean(line.rstrip()) for line in text.split("\n")]
-    return {"content": [line for line in lines if line.strip()]}
+    lines = [line.rstrip() for line in text.split("\n") if line.strip()]
+    return {"content": clean_blocks(lines, disabled, smart=True)}
 
 
 def smart_values(page: Page, options: Options) -> dict[str, Value]:

@@ -43,6 +43,7 @@ _MAGIC = (
     (b"\x00asm", "WebAssembly"),
     (b"SQLite format 3\x00", "SQLite database"),
 )
+_MAGICS = tuple(magic for magic, _ in _MAGIC)
 _UTF16_32 = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
 _CONTROL = bytes(b for b in range(0x20) if b not in b"\t\n\x0c\r\x1b")
 _MEDIA = re.compile(r"(?:image/(?!svg)|audio/|video/|font/|application/(?:zip|gzip|x-tar|vnd\.rar|msword|vnd\.ms-))")
@@ -68,9 +69,8 @@ def binary_name(body: bytes, content_type: str | None) -> str | None:
     head = body[:HEAD]
     if head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"%PDF-"):
         return "PDF"
-    for magic, name in _MAGIC:
-        if head.startswith(magic):
-            return name
+    if head.startswith(_MAGICS):
+        return next(name for magic, name in _MAGIC if head.startswith(magic))
     if head[4:8] == b"ftyp":
         return "MP4 media"
     if head.startswith(_UTF16_32) or "charset=utf-16" in (content_type or "").lower():

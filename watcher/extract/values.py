@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from decimal import Decimal
 
 from watcher.core.fingerprint import canonical, normalise
 from watcher.core.model import Field, FieldType, Value
@@ -156,15 +155,3 @@ def read_field(
 def _sorted(field: Field, items: list[Value]) -> list[Value]:
     """An unordered list in one order: that of its items' canonical forms."""
     return sorted(items, key=canonical) if field.unordered else items
-
-
-def storable(value: Value) -> Value:
-    """``value`` without huge exponents that no reader could write out: they stay text, as the page wrote them."""
-    match value:
-        case Decimal() if not -10_000 < value.adjusted() < 10_000:
-            return str(value)
-        case list():
-            return [storable(item) for item in value]
-        case dict():
-            return {key: storable(item) for key, item in value.items()}
-    return value

@@ -89,6 +89,22 @@ def volatile_blocks(first: Record, second: Record) -> tuple[str, ...]:
     return tuple(place.key for place in find_volatile(first, second))
 
 
+def find_flapping(records: Sequence[Record]) -> tuple[Volatile, ...]:
+    """What goes back and forth in a watch's newest records, oldest first: A, B, A, B; to be offered, not hidden.
+
+    Empty unless the last four fingerprints alternate.
+    """
+    if len(records) < 4:
+        return ()
+    one, two, three, four = records[-4:]
+    if one.fingerprint == two.fingerprint or (one.fingerprint, two.fingerprint) != (
+        three.fingerprint,
+        four.fingerprint,
+    ):
+        return ()
+    return find_volatile(three, four)
+
+
 def leave_out(blocks: list[str], keys: Iterable[str]) -> list[str]:
     """``blocks`` without the volatile ones."""
     shapes = {key for key in keys if key.startswith("m")}
