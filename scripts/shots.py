@@ -10,7 +10,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from tests.tui.support import ListHandle, town
+from tests.tui.support import ListHandle, read_shelf, town
 from watcher import paths
 from watcher.core.settings import ScreenSettings, Settings
 from watcher.tui.app import WatcherApp
@@ -26,9 +26,9 @@ SCREENS: dict[str, Sequence[str]] = {
     "filter": ("slash", *"shop"),
     "diff": ("j", "d"),
     "side": ("j", "d", "u"),
-    "numbers": ("3",),
+    "numbers": ("3", "s"),
     "activity": ("4",),
-    "add": ("a",),
+    "add": ("a", *"shop.example/shelf", "enter", "down", "ctrl+t"),
     "help": ("question_mark",),
     "palette": ("ctrl+p",),
     "remove": ("j", "X"),
@@ -42,11 +42,13 @@ def _with(handle: ListHandle, **screen: object) -> ListHandle:
 
 async def shoot(name: str, keys: Sequence[str], size: str, theme: str, folder: Path, handle: ListHandle) -> None:
     """One picture."""
-    options = ScreenOptions(themes=[paths.shipped_themes()], save_watches=lambda watches: None)
+    options = ScreenOptions(themes=[paths.shipped_themes()], save_watches=lambda watches: None, try_fields=read_shelf)
     app = WatcherApp(_with(handle, theme=theme), options)
     async with app.run_test(size=SIZES[size]) as pilot:
         await pilot.pause(0.3)
-        await pilot.press(*keys)
+        for key in keys:
+            await pilot.press(key)
+            await pilot.pause(0.1 if key in ("enter", "a") else 0.0)
         await pilot.pause(0.5)
         svg = app.export_screenshot(title="watcher")
     path = folder / f"{name}_{size}_{theme}.svg"

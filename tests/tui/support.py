@@ -23,6 +23,7 @@ from watcher.engine.handle import Preview
 
 NOW = 1_773_324_131.0
 """Thursday 12 March 2026, 14:02:11 UTC."""
+SHELF = "https://shop.example/shelf"
 MINUTE, HOUR, DAY = 60.0, 3_600.0, 86_400.0
 
 
@@ -210,7 +211,21 @@ def town() -> ListHandle:
     watches = tuple(watch(s.name, tags=tags.get(s.name, ()), type=types.get(s.name, "listing")) for s in states)
     handle = ListHandle(Settings(watches=watches), states)
     _give_histories(handle)
+    handle.previews[SHELF] = Preview(url=SHELF, record=_lamp(8900, "Oak shelf", "2 in stock"), suggested_type="detail")
     return handle
+
+
+def read_shelf(preview: Preview, fields: Sequence[Field]) -> Preview:
+    """What the shelf's page gives for fields whose selector it has."""
+    page = {"h1": "Oak shelf", "main": ["Oak shelf", "Solid oak, oiled."], ".price": {"minor": 8900, "currency": "EUR"}}
+    values = {
+        field.name: next((v for k, v in page.items() if k in (field.css or "").split(", ")), None) for field in fields
+    }
+    missing = tuple(f"{field.name}: 0 matches" for field in fields if values[field.name] is None and not field.optional)
+    record = None if missing else Record(values=values)
+    return Preview(
+        url=preview.url, record=record, matches=missing, error="A field matches nothing." if missing else None
+    )
 
 
 def _lamp(minor: int, title: str, stock: str) -> Record:

@@ -98,6 +98,12 @@ def padded(line: Iterable[Ink], cells: int, *, ellipsis: str = "…") -> Line:
     return (*short, Ink(" " * (cells - width(short))))
 
 
+def _end_row(row: list[Ink]) -> None:
+    """Drop the blanks a broken line ends with: on a ground of their own they would show."""
+    while row and row[-1].text.isspace():
+        row.pop()
+
+
 def wrap(line: Iterable[Ink], cells: int, indent: int = 0) -> list[Line]:
     """``line`` broken at blanks (and inside words longer than a line) so that no part is wider than ``cells``.
 
@@ -117,6 +123,7 @@ def wrap(line: Iterable[Ink], cells: int, indent: int = 0) -> list[Line]:
             if at + wide > cells and token.isspace():
                 token, wide = "", 0
             if at + wide > cells and at > indent:
+                _end_row(rows[-1])
                 rows.append([Ink(" " * indent)])
                 at = indent
             *full, token = chop_cells(token, max(1, cells - at)) if at + wide > cells else [token]

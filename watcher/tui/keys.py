@@ -12,8 +12,9 @@ if TYPE_CHECKING:
 class Key(NamedTuple):
     """One thing a key does.
 
-    ``id`` is its name in the configuration's ``[keys]``. ``scope`` is the screen it works on: ``all``, ``rows``
-    (every list), or a screen's name. ``label`` is for the footer, which shows keys by ``rank`` (0: never there).
+    ``id`` is its name in the configuration's ``[keys]``. ``scope`` is where it works: ``all``, ``rows`` (every list),
+    ``pane`` (a text beside a list), or a screen's name. ``label`` is for the footer, which shows keys by ``rank``
+    (0: never there).
     """
 
     id: str
@@ -25,7 +26,7 @@ class Key(NamedTuple):
     rank: int = 0
 
 
-ROWS, ALL = "rows", "all"
+ROWS, PANE, ALL = "rows", "pane", "all"
 WATCHES, DIFF, NUMBERS, ACTIVITY, ADD, HELP = "watches", "diff", "numbers", "activity", "add", "help"
 
 TABLE = (
@@ -35,6 +36,8 @@ TABLE = (
     Key("page-down", "pagedown,ctrl+d", "page_down", ROWS, "page down", "A page down"),
     Key("top", "home,g", "top", ROWS, "top", "To the top"),
     Key("bottom", "end,G", "bottom", ROWS, "bottom", "To the bottom"),
+    Key("pane-down", "J", "scroll_pane(1)", PANE, "scroll", "Scroll the text beside or below the list down"),
+    Key("pane-up", "K", "scroll_pane(-1)", PANE, "scroll", "Scroll it up"),
     Key("open", "enter", "open", WATCHES, "open", "Open the page's detail, and close it again", 2),
     Key("check", "r", "check", WATCHES, "check", "Check this page now (or the marked ones)", 3),
     Key("check-due", "R", "check_due", WATCHES, "check due", "Check everything that is due", 12),
@@ -56,13 +59,11 @@ TABLE = (
     Key("sort", "s", "sort(1)", WATCHES, "sort", "Sort by the next column", 15),
     Key("reverse", "S", "reverse", WATCHES, "reverse", "Turn the order round"),
     Key("zoom", "plus", "zoom", WATCHES, "zoom", "Give the detail the whole screen, and back"),
-    Key("detail-down", "J", "scroll_detail(1)", WATCHES, "scroll", "Scroll the detail down"),
-    Key("detail-up", "K", "scroll_detail(-1)", WATCHES, "scroll", "Scroll the detail up"),
     Key("older", "left_square_bracket,left,h", "older", DIFF, "older", "The change before", 2),
     Key("newer", "right_square_bracket,right,l", "newer", DIFF, "newer", "The change after", 3),
     Key("base", "b", "base", DIFF, "base", "Compare with this version from now on, or with the one before again", 7),
     Key("as-of", "t", "as_of", DIFF, "as of", "The record as it was at a time", 8),
-    Key("layout", "u", "layout", DIFF, "side by side", "Side by side, or one below the other", 4),
+    Key("layout", "u", "layout", DIFF, "layout", "Side by side, or one below the other", 4),
     Key("wrap", "w", "wrap", DIFF, "wrap", "Wrap long lines, or cut them", 5),
     Key("copy-field", "y", "copy", DIFF, "copy", "Copy what changed", 6),
     Key("browse-diff", "o", "browse", DIFF, "browser", "Open the page in the browser", 10),
@@ -84,7 +85,7 @@ TABLE = (
     Key("help", "question_mark,f1", "help", ALL, "help", "The keys of this screen", 1),
     Key("palette", "ctrl+p,colon", "command_palette", ALL, "palette", "Everything by name: actions, pages, themes", 19),
     Key("restart", "ctrl+r", "restart", ALL, "restart", "Start the engine again after it failed"),
-    Key("back", "escape", "back", ALL, "back", "Back; clears a filter or marks first"),
+    Key("back", "escape", "back", ALL, "back", "Back; clears a filter or marks first", 23),
     Key("quit", "q", "leave", ALL, "quit", "Quit (on other screens: back). Twice: without waiting for checks", 22),
     Key("interrupt", "ctrl+c", "interrupt", ALL, "quit", "Quit from anywhere. Twice: without waiting for checks"),
 )
@@ -94,6 +95,7 @@ BY_ID = {key.id: key for key in TABLE}
 
 _TITLES = {
     ROWS: "In every list",
+    PANE: "Beside a list",
     WATCHES: "Watches",
     DIFF: "Diff and history",
     NUMBERS: "Numbers",
@@ -140,8 +142,10 @@ def spelled_for(key: Key, keymap: Mapping[str, str]) -> list[str]:
 
 def footer(scopes: Iterable[str], keymap: Mapping[str, str]) -> list[tuple[Key, str]]:
     """What the footer offers on a screen, most useful first."""
-    wanted = {*scopes, ALL}
-    ranked = sorted((key for key in TABLE if key.rank and key.scope in wanted), key=lambda key: key.rank)
+    wanted, main = {*scopes, ALL}, WATCHES in scopes
+    offered = [key for key in TABLE if key.rank and key.scope in wanted and key.id != ("back" if main else "quit")]
+    # On the list one quits; everywhere else the way back is what one must not have to look for.
+    ranked = sorted(offered, key=lambda key: 1.5 if key.id == "back" else key.rank)
     return [(key, spelled_for(key, keymap)[0]) for key in ranked]
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from datetime import datetime, time, tzinfo
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from textual.app import App
 
 from watcher.core.diff import diff_changes
-from watcher.core.news import News
+from watcher.core.news import SAYINGS, News
+from watcher.core.quiet import is_quiet
 from watcher.core.render import sentence
 from watcher.core.settings import NotifySettings
 from watcher.engine.events import Checked
@@ -21,25 +21,7 @@ from watcher.tui.view import listed, plural
 DIGEST = 3
 """News in one batch from which one toast speaks for all."""
 
-_SAYINGS = {
-    News.FIRST: "first look taken",
-    News.CHANGED: "changed",
-    News.GONE: "is gone",
-    News.RETURNED: "is there again",
-    News.FAILING: "is failing",
-    News.BLOCKED: "refuses us",
-    News.RECOVERED: "works again",
-}
 _GRAVE = (News.FAILING, News.BLOCKED, News.GONE)
-
-
-def quiet_at(quiet: str | None, now: float, zone: tzinfo | None) -> bool:
-    """Whether ``now`` lies in the quiet hours, written ``22:00-07:00`` in ``zone`` (None: local time)."""
-    if not quiet:
-        return False
-    start, end = (time.fromisoformat(part.strip()) for part in quiet.split("-"))
-    at = datetime.fromtimestamp(now, zone).time()
-    return start <= at < end if start <= end else at >= start or at < end
 
 
 def told(event: Checked) -> str:
@@ -53,7 +35,7 @@ def told(event: Checked) -> str:
 
 def heading(event: Checked) -> str:
     """``Desk lamp changed``."""
-    return f"{event.check.name} {_SAYINGS[event.news]}" if event.news else event.check.name
+    return f"{event.check.name} {SAYINGS[event.news]}" if event.news else event.check.name
 
 
 class Notices:
@@ -75,7 +57,7 @@ class Notices:
             for event in news:
                 self._toast(heading(event), told(event), grave=event.news in _GRAVE)
         zone = ZoneInfo(settings.timezone) if settings.timezone else None
-        if not self._app.app_focus and not quiet_at(settings.quiet, now, zone):
+        if not self._app.app_focus and not is_quiet(settings.quiet, zone, now):
             self._call(settings, heading(news[0]) if len(news) == 1 else plural(len(news), "page") + " with news")
 
     def title(self, unseen: int) -> None:

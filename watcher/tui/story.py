@@ -172,7 +172,9 @@ def _shown(name: str, value: object, cells: int, signs: Signs) -> Iterable[Line]
     from watcher.core.diff import show
 
     if isinstance(value, list):
-        lines: list[Line] = [(Ink(f"{name}  ", "key"), Ink(plural(len(value), "entry").replace("entrys", "entries"), "muted"))]
+        lines: list[Line] = [
+            (Ink(f"{name}  ", "key"), Ink(plural(len(value), "entry").replace("entrys", "entries"), "muted"))
+        ]
         for item in value[:3]:
             lines += wrap([Ink(f"  {signs.dot} {show(item)}")], cells, 4)[:2]
         return lines

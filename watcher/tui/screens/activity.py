@@ -58,6 +58,15 @@ def entries(check: Check) -> Iterator[Entry]:
         yield Entry(check, exchange, index == len(check.exchanges) - 1)
 
 
+def _came_to(entry: Entry) -> Ink:
+    """What the exchange was for, or, at the last one of a check, what the check came to."""
+    if not entry.last:
+        return Ink(fit(entry.exchange.purpose if entry.exchange else "", 18), "accent")
+    word = entry.check.outcome.value.replace("_", " ")
+    fields = f": {', '.join(entry.check.changed_fields)}" if entry.check.changed_fields else ""
+    return Ink(fit(word + fields, 18), outcome_mood(entry.check.outcome).value)
+
+
 class ActivityScreen(Room):
     """Live lines, newest last."""
 
@@ -140,13 +149,13 @@ class ActivityScreen(Room):
         if exchange is None:
             said = check.failure.message if check.failure else check.reason
             return (*line, Ink(f"{check.name}: {check.outcome.value.replace('_', ' ')} {said}"))
-        wide = max(10, cells - (62 if cells >= 100 else 40 if cells >= 60 else 24))
+        wide = max(10, cells - (72 if cells >= 100 else 47 if cells >= 60 else 20))
         style = "error" if exchange.error or (exchange.status or 0) >= 400 else "same"
         status = str(exchange.status) if exchange.status else "failed"
         line += [Ink(fit(status, 7), style), Ink(fit(address(exchange.url), wide, ellipsis=signs.ellipsis))]
         if cells >= 60:
-            line += [Ink(fit(f"{exchange.total * 1000:.0f} ms", 9, right=True), "muted")]
-            line += [Ink(fit(exchange.purpose if exchange.purpose != "page" else "", 9, right=True), "accent")]
+            line += [Ink(fit(f"{exchange.total * 1000:.0f} ms ", 10, right=True), "muted")]
+            line += [_came_to(entry)]
         if cells >= 100:
             line += [Ink(fit(f"{exchange.bytes_wire:,} B", 11, right=True), "muted")]
             line += [Ink(fit(exchange.conditional or "", 14, right=True), "muted")]
@@ -177,7 +186,7 @@ class ActivityScreen(Room):
     @on(RowList.Highlighted, "#list")
     def _moved(self, event: RowList.Highlighted) -> None:
         """Going up holds the list still; its end follows again."""
-        at_end = event.index >= len(self._shown) - 1
+        at_end = event.rows.cursor >= len(self._shown) - 1
         if at_end != self._follow:
             self._follow = at_end
             self._show()

@@ -130,7 +130,7 @@ class Deeds(Room):
         if self.desk.current is not None:
             self.action_zoom()
 
-    def action_scroll_detail(self, step: int) -> None:
+    def action_scroll_pane(self, step: int) -> None:
         """The detail up or down, the focus staying in the list."""
         self.query_one("#detail", Lines).scroll_relative(y=3 * step, animate=False)
 

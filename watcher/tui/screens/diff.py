@@ -54,8 +54,8 @@ def instant(text: str) -> float | None:
 class DiffScreen(Room):
     """Versions of one watch on the left, what changed in the one under the cursor beside it."""
 
-    SCOPES = (keys.DIFF, keys.ROWS)
-    BINDINGS = keys.bindings(keys.DIFF)
+    SCOPES = (keys.DIFF, keys.PANE, keys.ROWS)
+    BINDINGS = keys.bindings(keys.DIFF, keys.PANE)
     AUTO_FOCUS = "#list"
 
     def __init__(self, desk: Desk, name: str) -> None:
@@ -182,6 +182,10 @@ class DiffScreen(Room):
         self._show()
 
     # -- keys
+
+    def action_scroll_pane(self, step: int) -> None:
+        """The change up or down, the focus staying in the list."""
+        self.query_one("#change", Lines).scroll_relative(y=3 * step, animate=False)
 
     def action_older(self) -> None:
         """The version before."""

@@ -43,8 +43,9 @@ class HelpScreen(Room):
 
     def _write(self, cells: int) -> list[Line]:
         lines: list[Line] = []
-        own = [scope for scope in self._about if scope != keys.ROWS]
-        for title, entries in keys.sections([*own, keys.ALL, keys.ROWS], self.desk.keymap):
+        moving = [scope for scope in (keys.PANE, keys.ROWS) if scope in self._about]
+        own = [scope for scope in self._about if scope not in moving]
+        for title, entries in keys.sections([*own, keys.ALL, *moving], self.desk.keymap):
             lines += [(Ink(title.upper(), "head"),)]
             lines += self._entries([(shown, text, "key") for shown, text in entries], cells)
             lines += [()]

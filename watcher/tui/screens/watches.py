@@ -46,8 +46,8 @@ class Heads(Painted):
 class WatchesScreen(Deeds):
     """List, detail, and what happened last."""
 
-    SCOPES = (keys.ROWS, keys.WATCHES)
-    BINDINGS = keys.bindings(keys.WATCHES)
+    SCOPES = (keys.WATCHES, keys.PANE, keys.ROWS)
+    BINDINGS = keys.bindings(keys.WATCHES, keys.PANE)
     AUTO_FOCUS = "#list"
 
     def __init__(self, desk: Desk) -> None:

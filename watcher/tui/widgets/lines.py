@@ -53,7 +53,7 @@ class Lines(Painted, ScrollView, can_focus=True):
             return
         self._lines, self._cells = lines, cells
         self.virtual_size = Size(max(map(width, lines), default=0), len(lines))
-        self.refresh()
+        self.refresh(layout=self.styles.is_auto_height)
 
     def on_resize(self) -> None:
         """Lay out for the new width."""

@@ -78,7 +78,7 @@ class RowList(Painted, ScrollView, can_focus=True):
 
     def refresh_rows(self) -> None:
         """Paint again the visible rows that say something else now."""
-        top, cells = self.scroll_offset.y, self.size.width
+        top, cells = self.scroll_offset.y, self.scrollable_content_region.width
         for index in range(top, min(self.count, top + self.size.height)):
             if self._painted.get(index) != self._source(index, cells):
                 self._refresh_row(index)
@@ -90,7 +90,7 @@ class RowList(Painted, ScrollView, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         """The row at ``y`` lines from the top."""
-        index, cells = y + self.scroll_offset.y, self.size.width
+        index, cells = y + self.scroll_offset.y, self.scrollable_content_region.width
         if y == 0:
             self._forget()
         if index >= self.count:
