@@ -12,6 +12,7 @@ import re
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 import msgspec
 
@@ -38,6 +39,7 @@ LONGEST_DELAY = DAY
 LARGE = 16 * 1024
 PARSED = 256
 
+_BREAK = re.compile("[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _AGENT = re.compile(r"(\*|[A-Za-z_-]+)(?![A-Za-z0-9_-])")
 _FIELD = re.compile(r"\s*(user[- ]?agent|d[ia]+s+al+[ao]w|allow|crawl[- ]?delay|request[- ]?rate)\s*[:\s]\s*(.*)", re.I)
 
@@ -50,7 +52,9 @@ class Rules:
 
         lines, self.group = _ours(text, token)
         self._token = token
-        self._rules: Protego = Protego.parse("\n".join((f"User-agent: {token}", *lines)))
+        text = "\n".join((f"User-agent: {token}", *lines))
+        # The parser breaks lines where only Unicode does; in a path such a character is one octet sequence like others.
+        self._rules: Protego = Protego.parse(_BREAK.sub(lambda found: quote(found[0]), text))
 
     def allows(self, url: Url) -> bool:
         """Whether ``url`` may be asked for, path and query as they are sent."""
