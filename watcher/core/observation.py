@@ -80,7 +80,7 @@ def _moved_by(before: UrlState, seen: Observation, cadence: Cadence) -> UrlState
         case Answer.RETURNED, Page() as page:
             return before.observe_returned(seen.at, cadence, page, seen.limits)
         case Answer.REDEFINED, Page() as page:
-            return before.observe_redefined(seen.at, page)
+            return before.observe_redefined(seen.at, page, cadence if seen.exchanges else None, seen.limits)
         case Answer.MISSING, _:
             return before.observe_missing(seen.at, seen.status, cadence, seen.limits)
         case Answer.BLOCKED, _:

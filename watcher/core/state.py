@@ -162,9 +162,17 @@ class UrlState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         )
         return met._planned(at, cadence, limits, changed=None, outcome=Outcome.RETURNED)
 
-    def observe_redefined(self, at: float, page: Page) -> Self:
-        """The user changed what is extracted: a new baseline. Schedule, streak and counts know nothing of it."""
-        return msgspec.structs.replace(self._kept(page), outcome=Outcome.REDEFINED, reason=self.reason)
+    def observe_redefined(
+        self, at: float, page: Page, cadence: Cadence | None = None, limits: Limits = UNBOUNDED
+    ) -> Self:
+        """The user changed what is extracted: a new baseline. Streak, interval and counts know nothing of it.
+
+        ``cadence`` is given when a request led here, which has to be followed by the next one.
+        """
+        kept = self._kept(page)
+        if cadence is None:
+            return msgspec.structs.replace(kept, outcome=Outcome.REDEFINED)
+        return kept._planned(at, cadence, limits, changed=None, outcome=Outcome.REDEFINED)
 
     def observe_missing(self, at: float, status: int, cadence: Cadence, limits: Limits = UNBOUNDED) -> Self:
         """404 or 410. Three 404s in a row over a day, or two 410s an hour apart, make the page ``gone``."""

@@ -49,6 +49,7 @@ class Loop:
 
     async def run(self) -> None:
         """Check what becomes due until :meth:`stop`. Leaves no task behind."""
+        self._stopping = False
         try:
             while not self._stopping:
                 self._wake.clear()
@@ -60,6 +61,7 @@ class Loop:
 
     async def run_line(self) -> None:
         """Check everything that stands in line now, however long its hosts take, and return."""
+        self._stopping = False
         try:
             while (len(self._agenda) or self._running) and not self._stopping:
                 self._wake.clear()
@@ -69,10 +71,14 @@ class Loop:
         finally:
             await self._settle()
 
-    async def stop(self, *, force: bool = False) -> None:
-        """Start nothing more and wait for what is in flight; ``force`` cancels it."""
+    def give_up(self) -> None:
+        """Start nothing more; called from within a check, which is itself let finish."""
         self._stopping = True
         self._wake.set()
+
+    async def stop(self, *, force: bool = False) -> None:
+        """Start nothing more and wait for what is in flight; ``force`` cancels it."""
+        self.give_up()
         await self._settle(cancel=force)
 
     def _start(self) -> None:
@@ -102,7 +108,7 @@ class Loop:
             gaps = [self._ready_in(host) for host in self._agenda.hosts_waiting() if host not in self._running]
             seconds = min([seconds, *gaps])
         alarm = asyncio.ensure_future(self._clock.sleep(max(0.0, seconds)))
-        alarm.add_done_callback(lambda _: self._wake.set())
+        alarm.add_done_callback(lambda done: None if done.cancelled() else self._wake.set())
         try:
             await self._wake.wait()
         finally:

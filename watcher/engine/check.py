@@ -1,0 +1,104 @@
+"""One incremental fetch, from the watch that is due to the event that tells of it."""
+
+from __future__ import annotations
+
+import msgspec
+
+from watcher.core.exchange import RequestPlan, Visit
+from watcher.core.model import Detect, Failure, Outcome, Status, Watch
+from watcher.core.news import news_of
+from watcher.core.observation import Answer, Observation, journaled, observe
+from watcher.core.state import Limits, UrlState
+from watcher.core.validators import NOTHING, Conditions, plan_conditions, request_key
+from watcher.engine.events import Checked
+from watcher.engine.moving import destination, moving
+from watcher.engine.reading import Reading, read
+from watcher.engine.redefine import redefined
+from watcher.engine.settle import settled
+from watcher.engine.tools import Tools
+from watcher.extract import definition_of
+from watcher.store import Entry
+
+VERSIONS = frozenset({Outcome.FIRST, Outcome.CHANGED, Outcome.RETURNED, Outcome.REDEFINED, Outcome.GONE})
+"""Outcomes that make a row of history."""
+
+
+async def check(watch: Watch, before: UrlState, tools: Tools, *, force: bool = False) -> Checked:
+    """Ask for the page of ``watch`` once and learn from the answer; told when it is on disk.
+
+    ``before`` is what is known of it; ``force`` asks without conditions. Raises StoreError.
+    """
+    before = await redefined(watch, before, tools)
+    conditions, key = _conditions(watch, before, tools, force)
+    visit = await _visit(watch, before, conditions, tools)
+    reading = _reading(watch, before, conditions, key, visit, tools)
+    seen = await settled(reading, await read(reading))
+    seen = msgspec.structs.replace(seen, moved=moving(before.moved, watch, visit, seen.at))
+    return await _told(watch, before, seen, tools)
+
+
+async def mishap(watch: Watch, before: UrlState, tools: Tools, error: Exception) -> Checked:
+    """An unforeseen ``error`` as one failed check of one watch."""
+    sentence = f"The check ended in an unforeseen {type(error).__name__}; the log has the details."
+    failure = Failure(kind="internal", message=sentence)
+    limits = Limits(jitter=tools.jitter())
+    seen = Observation(at=tools.clock.now(), answer=Answer.FAILED, failure=failure, limits=limits, moved=before.moved)
+    return await _told(watch, before, seen, tools)
+
+
+def _conditions(watch: Watch, before: UrlState, tools: Tools, force: bool) -> tuple[Conditions, str]:
+    """What to send. Without the record and body behind it no validator goes out, nor with a POST (rules 3 and 9)."""
+    key = request_key(watch.request, definition_of(watch), watch.detect)
+    if not watch.request.conditional or watch.request.method != "GET" or tools.store.is_suspect(watch.name):
+        return NOTHING, key
+    has_body = before.record is not None and before.body is not None and tools.store.has_body(before.body)
+    conditions = plan_conditions(
+        before.validators,
+        key=key,
+        now=tools.clock.now(),
+        has_body=has_body and before.url == watch.url,
+        force=force or before.gone_at is not None,
+        detect=watch.detect,
+    )
+    return conditions, key
+
+
+async def _visit(watch: Watch, before: UrlState, conditions: Conditions, tools: Tools) -> Visit:
+    plan = RequestPlan(
+        url=destination(watch, before.moved, tools.clock.now()),
+        command=watch.command,
+        conditions=conditions.headers,
+        conditions_for=conditions.for_url,
+        conditional=conditions.kind,
+        no_cache=conditions.no_cache,
+        identity=watch.detect is Detect.BYTES,
+    )
+    return await tools.visit(plan, watch, has_record=before.record is not None)
+
+
+def _reading(watch: Watch, before: UrlState, conditions: Conditions, key: str, visit: Visit, tools: Tools) -> Reading:
+    carried = conditions if visit.conditional == conditions.kind else NOTHING
+    return Reading(
+        watch=watch,
+        before=msgspec.structs.replace(before, url=watch.url),
+        conditions=carried,
+        key=key,
+        visit=visit,
+        tools=tools,
+        at=tools.clock.now(),
+        suspect=tools.store.is_suspect(watch.name) or before.url != watch.url,
+    )
+
+
+async def _told(watch: Watch, before: UrlState, seen: Observation, tools: Tools) -> Checked:
+    """The last steps of every check: the next state, its line in the journal, and only then the event."""
+    after = observe(before, seen, watch.cadence)
+    news, after = news_of(before, after)
+    after = msgspec.structs.replace(after, url=watch.url)
+    record = journaled(before, after, seen, watch.cadence)
+    hosts = tuple(tools.fetcher.hosts.take_dirty())
+    version = after.outcome in VERSIONS and not (before.status is after.status is Status.GONE)
+    entry = Entry(state=after, check=record, hosts=hosts, version=version, retention=watch.retention)
+    await tools.store.commit(entry)
+    message = after.failure.message if after.failure else ""
+    return Checked(check=record, news=news, changes=seen.changes, message=message)
