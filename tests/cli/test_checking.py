@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from subprocess import PIPE
 
 import pytest
 
@@ -117,17 +119,22 @@ def test_a_pattern_that_means_nobody(lamp: Site, watcher: Watcher) -> None:
     assert run.err == "watcher: no watch is meant by 'Desk lmp'; did you mean 'Desk lamp'?\n"
 
 
-def start(watcher: Watcher, *words: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        watcher.command(*words), stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", env=dict(os.environ)
-    )
+@contextmanager
+def started(watcher: Watcher, *words: str) -> Iterator[subprocess.Popen[str]]:
+    """A command that goes on; killed if a test leaves it alive."""
+    process = subprocess.Popen(watcher.command(*words), stdout=PIPE, stderr=PIPE, encoding="utf-8")
+    with process:
+        try:
+            yield process
+        finally:
+            if process.poll() is None:
+                process.kill()
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
 def test_run_goes_on_until_told_to_stop(lamp: Site, watcher: Watcher, number: int, code: int) -> None:
-    with start(watcher, "run") as process:
+    with started(watcher, "run") as process:
         assert process.stdout is not None
-        assert process.stderr is not None
         assert process.stdout.readline().startswith("first        Desk lamp")
         process.send_signal(number)
         out, err = process.communicate(timeout=60)
@@ -136,7 +143,7 @@ def test_run_goes_on_until_told_to_stop(lamp: Site, watcher: Watcher, number: in
 
 
 def test_a_second_writer_is_told_who_has_the_store(lamp: Site, watcher: Watcher) -> None:
-    with start(watcher, "run") as process:
+    with started(watcher, "run") as process:
         assert process.stdout is not None
         process.stdout.readline()
         second = watcher("check", "--all")

@@ -110,9 +110,17 @@ class Commands:
 
 
 def _modules(argv: Sequence[str]) -> tuple[str, ...]:
-    """The families whose commands stand in ``argv``; all, when none does (then it is help, or a slip)."""
+    """The families whose commands stand in ``argv``; none for the screen; all for help and for slips."""
     wanted = tuple(module for module, commands in FAMILIES.items() if any(word in commands for word in argv))
-    return wanted or tuple(FAMILIES)
+    if wanted:
+        return wanted
+    words = iter(argv)
+    for word in words:
+        if word in ("--config", "--data-dir"):
+            next(words, None)
+        elif not word.startswith(("--config=", "--data-dir=")) and word not in ("--version", "--allow-network-fs"):
+            return tuple(FAMILIES)
+    return ()
 
 
 def main(argv: Sequence[str] | None = None) -> int:
