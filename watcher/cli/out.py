@@ -41,7 +41,8 @@ def cut(text: str, columns: int) -> str:
     """``text`` within ``columns``, the cut marked."""
     if width(text) <= columns:
         return text
-    while text and width(text) > columns - 1:
+    text = text[: columns - 1]
+    while width(text) > columns - 1:
         text = text[:-1]
     return text + "…"
 
