@@ -16,9 +16,8 @@ from watcher.core.fingerprint import block_hash
 from watcher.core.words import word_diff
 from watcher.extract import extract_record
 
-WORDS = [
-    f"{a}{b}" for a in "lorem ipsum dolor sit amet magna aliqua minim veniam quis".split() for b in ("", "s", "ed")
-]
+STEMS = "lorem ipsum dolor sit amet magna aliqua minim veniam quis"
+WORDS = [f"{a}{b}" for a in STEMS.split() for b in ("", "s", "ed")]
 
 
 def page(kilobytes: int, seed: int = 1) -> str:

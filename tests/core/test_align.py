@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -35,5 +37,5 @@ def test_what_is_unique_on_both_sides_stays_an_anchor() -> None:
 )
 def test_pairs_rise_on_both_sides(old: list[frozenset[str]], new: list[frozenset[str]]) -> None:
     pairs = pair_alike(old, new)
-    assert all(a < c and b < d for (a, b), (c, d) in zip(pairs, pairs[1:], strict=False))
+    assert all(a < c and b < d for (a, b), (c, d) in pairwise(pairs))
     assert all(old[i] & new[j] for i, j in pairs)

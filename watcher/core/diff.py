@@ -151,20 +151,14 @@ class _Sides:
         olds = [i for i in range(gap.old_start, gap.old_end) if i not in self.gone]
         news = [j for j in range(gap.new_start, gap.new_end) if j not in self.moved]
         pairs = pair_alike([word_set(self.old[i]) for i in olds], [word_set(self.new[j]) for j in news])
-        edited = {news[y]: olds[x] for x, y in pairs}
-        waiting = iter([*olds, None])
-        removed = next(waiting)
-        for j in range(gap.new_start, gap.new_end):
-            i = edited.get(j)
-            while i is not None and removed is not None and removed < i:
-                yield self._removed(removed, j)
-                removed = next(waiting)
-            if i is not None:
-                removed = next(waiting)
-            yield self._here(j, i)
-        while removed is not None:
-            yield self._removed(removed, gap.new_end)
-            removed = next(waiting)
+        place, done = gap.new_start, 0
+        for x, y in [*pairs, (len(olds), len(news))]:
+            end = news[y] if y < len(news) else gap.new_end
+            yield from (self._removed(i, place) for i in olds[done:x])
+            yield from (self._here(j, None) for j in range(place, end))
+            if x < len(olds) and y < len(news):
+                yield self._here(end, olds[x])
+            place, done = end + 1, x + 1
 
     def _removed(self, i: int, place: int) -> Block:
         return Block(kind=Kind.REMOVED, spans=(Span(Mark.REMOVED, self.old[i]),), old=i, place=place)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from zoneinfo import ZoneInfo
 
@@ -44,7 +45,7 @@ def _pattern_problems(field: Field) -> list[str]:
     for pattern, instead in field.replace:
         try:
             compile_regex(pattern).sub(instead, "")
-        except (ValueError, IndexError) as error:
+        except (ValueError, IndexError, re.error) as error:
             problems.append(f"replace: {error}")
     return problems
 

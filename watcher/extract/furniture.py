@@ -26,8 +26,6 @@ _WORDS = re.compile(
     r"(?i)(?:^|[-_\s])(?:ads?|advert\w*|sponsor\w*|promo|banner|cookies?|consent|gdpr|breadcrumbs?|share|sharing|social|related"
     r"|recommend\w*|newsletter|popup|modal|cart|login|sidebar|widget|captcha|toast|skip-?link)(?:$|[-_\s\d])"
 )
-FEWEST_CONTENTS = 4
-"""Links from which a list of links within the page is a table of contents."""
 SHARE = 0.5
 """A subtree that holds this much of the text is content, whatever its class says."""
 
@@ -60,23 +58,6 @@ def _drop_menus(body: Node) -> None:
         element.decompose()
 
 
-def _drop_contents(body: Node) -> None:
-    """Tables of contents: lists of nothing but links to places of the same page, whose headings say it again."""
-    ids: set[str | None] | None = None
-    for listing in body.select("ul:has(a[href^='#']),ol:has(a[href^='#'])"):
-        links = listing.select("a")
-        targets = [link.attr("href") or "" for link in links]
-        if len(targets) < FEWEST_CONTENTS or not all(target.startswith("#") for target in targets):
-            continue
-        ids = {node.attr("id") for node in body.select("[id]")} if ids is None else ids
-        if all(target[1:] in ids for target in targets) and _words_beside(listing, links) == 0:
-            listing.decompose()
-
-
-def _words_beside(listing: Element, links: list[Element]) -> int:
-    return len(listing.text.split()) - sum(len(link.text.split()) for link in links)
-
-
 def _drop_buttons(body: Node) -> None:
     """Buttons do things; only where one is a heading (an accordion) is it something to read."""
     for button in body.select(_BUTTONS):
@@ -107,7 +88,6 @@ def readable_region(tree: Document, disabled: frozenset[str]) -> Node:
     for element in body.select("script,style,template,noscript"):
         element.decompose()
     _drop_menus(body)
-    _drop_contents(body)
     _drop_buttons(body)
     _drop_empty_details(body)
     _drop(body, body.select(_BESIDE))

@@ -27,7 +27,8 @@ class Rule(NamedTuple):
 
     ``tree`` changes the parsed page in place, for every field; ``link`` rewrites a link target of ``content``;
     ``text`` rewrites a short block of the smart record, which is dropped when nothing is left; with ``everywhere`` also
-    a long one, and one of a ``content`` field. ``hints`` are lower-case words without one of which it has nothing to do.
+    a long one, and one of a ``content`` field. ``hints`` are lower-case words, without one
+    of which it has nothing to do.
     """
 
     name: str
@@ -159,7 +160,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "character-references",
         "runs of numeric character references that show as text (`&#105;&#x6e;...`) are spelled out",
-        "Markdown renderers that mangle addresses choose decimal or hexadecimal at random: 60 false alarms instead of 7 in 720",
+        "Markdown renderers that mangle addresses choose the base at random: 60 false alarms instead of 7 in 720 pairs",
         text=_spell_references,
         hints=("&#", "&\\#"),
         everywhere=True,
@@ -206,7 +207,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "page-furniture",
-        "menus, banners, footers, forms, buttons and tables of contents are not content (watcher.extract.furniture)",
+        "menus, banners, footers, forms and buttons are not content (watcher.extract.furniture)",
         "menus and banners move on every page of a site: 163 false alarms instead of 7 in 720",
     ),
 )
