@@ -52,9 +52,10 @@ class Vault:
         """``text`` (a URL, a header, a sentence) without userinfo, secret query values and secrets that were told."""
         for key in self._keys:
             text = re.sub(rf"([?&;]{re.escape(quote(key, safe=''))}=)[^&;#\s]*", rf"\g<1>{HIDDEN}", text)
-        for told in sorted(self._told, key=len, reverse=True):
-            text = text.replace(told, HIDDEN)
-        return re.sub(r"(//)[^/?#@\s]*@", r"\g<1>", text)
+        if self._told:
+            for told in sorted(self._told, key=len, reverse=True):
+                text = text.replace(told, HIDDEN)
+        return re.sub(r"(//)[^/?#@\s]*@", r"\g<1>", text) if "@" in text else text
 
     async def with_query(self, url: Url) -> Url:
         """``url`` with ``env:NAME`` or ``command:...`` in the secret query keys replaced by their text.
