@@ -70,6 +70,7 @@ class Engine(Reader):
             jitter=lambda: self._chance.uniform(0.0, JITTER),
             host_settings=self._host_settings,
             crowd=self._crowd,
+            tell=self._tell,
         )
         self._loop = Loop(
             self._agenda, clock, self._perform, self._admit, self._fetcher.ready_in, self._settings.concurrency

@@ -30,7 +30,8 @@ async def redefined(watch: Watch, before: UrlState, tools: Tools) -> UrlState:
     page = await reread(watch, before, tools)
     if page is None:
         return before
-    after, _ = await silently(watch, before, page, Answer.REDEFINED, tools)
+    after, told = await silently(watch, before, page, Answer.REDEFINED, tools)
+    tools.tell(told)
     return after
 
 

@@ -11,6 +11,7 @@ from watcher.core.exchange import RequestPlan, Visit
 from watcher.core.model import Watch
 from watcher.core.settings import HostSettings
 from watcher.core.urls import UrlError, parse_url
+from watcher.engine.events import Checked
 from watcher.fetch import Fetcher
 from watcher.store import Store
 
@@ -19,7 +20,7 @@ from watcher.store import Store
 class Tools:
     """Handed to every check. ``jitter`` gives the share of the interval (0 to 0.1) by which to come later.
 
-    ``crowd`` counts the active watches that share a URL's host.
+    ``crowd`` counts the active watches that share a URL's host; ``tell`` publishes what is durable besides the check.
     """
 
     store: Store
@@ -28,6 +29,7 @@ class Tools:
     jitter: Callable[[], float]
     host_settings: Callable[[str], HostSettings]
     crowd: Callable[[str], int]
+    tell: Callable[[Checked], None]
 
     async def visit(self, plan: RequestPlan, watch: Watch, *, has_record: bool) -> Visit:
         """Carry out ``plan`` for ``watch``, as its host's settings say."""
