@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 import msgspec
 
 from watcher.core.freshness import DAY, LONGEST_WAIT
+from watcher.core.model import Finding
 from watcher.core.settings import HostSettings
 from watcher.core.state import HostState
 
@@ -61,6 +62,14 @@ class HostBook:
         self._counted -= keys
         self._dirty = set()
         return [self._states[key] for key in sorted(keys)]
+
+    def learn(self, key: str, findings: Iterable[Finding]) -> None:
+        """Keep what a page taught about its host, one finding a kind; the first ``since_at`` stays."""
+        known = {finding.kind: finding for finding in self.get(key).findings}
+        for new in findings:
+            old = known.get(new.kind, new)
+            known[new.kind] = msgspec.structs.replace(new, since_at=min(old.since_at, new.since_at))
+        self.change(key, findings=tuple(known.values()))
 
     # -- waiting because the host said so
 
