@@ -9,6 +9,7 @@ from watcher.fetch import HostBook
 
 KEY = "http://h.test:80"
 DAY = 86_400.0
+NOW = 1_767_607_200.0
 
 
 def test_only_what_changed_is_handed_out_and_once() -> None:
@@ -25,7 +26,7 @@ def test_counts_are_saved_now_and_then_and_at_the_end() -> None:
     book = HostBook()
     saved = 0
     for _ in range(120):
-        book.spend(KEY, 1_000.0)
+        book.spend(KEY, NOW)
         saved += len(book.take_dirty())
     assert saved == 3
     (state,) = book.take_dirty(final=True)
@@ -36,15 +37,15 @@ def test_counts_are_saved_now_and_then_and_at_the_end() -> None:
 def test_a_new_day_is_a_new_budget() -> None:
     book, settings = HostBook(), HostSettings(checks_per_day=3)
     for _ in range(5):
-        book.spend(KEY, 1_000.0)
-    assert book.budget_left(KEY, 1_000.0, settings) == 0
-    assert book.budget_frees_at(KEY, 5_000.0) == 1_000.0 + DAY
-    assert book.budget_left(KEY, 1_000.0 + DAY, settings) == 3
+        book.spend(KEY, NOW)
+    assert book.budget_left(KEY, NOW, settings) == 0
+    assert book.budget_frees_at(KEY, NOW + 4_000.0) == NOW + DAY
+    assert book.budget_left(KEY, NOW + DAY, settings) == 3
 
 
 def test_a_window_from_the_future_is_no_window() -> None:
     book = HostBook([HostState(key=KEY, window_at=9e9, spent=3)])
-    assert book.budget_left(KEY, 1_000.0, HostSettings(checks_per_day=3)) == 3
+    assert book.budget_left(KEY, NOW, HostSettings(checks_per_day=3)) == 3
 
 
 def test_findings_are_kept_one_a_kind_since_the_first() -> None:
