@@ -132,7 +132,8 @@ class WatcherApp(App[int]):
         else:
             desk.board.touch(batch.moved)
         for screen in self.screen_stack:
-            if isinstance(screen, Room):
+            # One that is still being built shows everything once it stands.
+            if isinstance(screen, Room) and screen.is_mounted:
                 screen.take(batch)
         self.notices.tell(batch.checked, desk.handle.settings.notify, desk.handle.now())
         self.notices.title(desk.board.unseen)
