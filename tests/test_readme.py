@@ -39,7 +39,7 @@ def test_every_command_stands_in_the_readme_and_explains_itself(name: str) -> No
 
 
 def test_commands_of_the_readme_exist() -> None:
-    named = set(re.findall(r"`?watcher ([a-z][a-z-]*)", README)) - {"is"}
+    named = set(re.findall(r"(?:^|`)watcher ([a-z][a-z-]*)", README, re.MULTILINE)) - {"is"}
     assert named <= set(subparsers())
 
 

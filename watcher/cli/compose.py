@@ -161,4 +161,5 @@ def tools(settings: Settings, store: Store) -> Tools:
         jitter=lambda: 0.0,
         host_settings=host_settings,
         crowd=lambda url: 1,
+        tell=lambda told: None,
     )
