@@ -67,6 +67,11 @@ def test_only_what_is_due_is_checked_unless_told(lamp: Site, watcher: Watcher) -
     assert len(lamp.asked) == asked + 1
 
 
+def test_a_query_narrows_a_pass(lamp: Site, watcher: Watcher) -> None:
+    assert watcher("check", "--filter", "tag:nothing").out == "0 checked\n"
+    assert watcher("check", "--filter", "lamp").out.endswith("1 checked: 1 first\n")
+
+
 def test_news_is_one_line_a_watch_and_one_a_field(lamp: Site, watcher: Watcher) -> None:
     watcher("check")
     lamp.pages["/lamp"] = LAMP.replace("19.99", "17.99")

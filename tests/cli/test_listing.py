@@ -50,6 +50,14 @@ def test_duplicates(site: Site, watcher: Watcher) -> None:
     assert watcher("list", "--duplicates", "--json").objects == [{"duplicates": ["a", "b"]}]
 
 
+def test_list_by_a_query(past: Site, watcher: Watcher) -> None:
+    assert len(watcher("list", "--filter", "status:changed lamp", "--json").objects) == 1
+    assert watcher("list", "--filter", "-lamp", "--json").objects == []
+    run = watcher("list", "--filter", "colour:red")
+    assert run.code == 2
+    assert run.err.startswith("watcher: --filter: ")
+
+
 def test_show(past: Site, watcher: Watcher) -> None:
     out = watcher("show", "lamp").out
     for text in (

@@ -22,6 +22,7 @@ Pacing, robots.txt and Retry-After hold whatever the options say: a host that as
 CHECK_EXAMPLES = """\
   watcher check                          what is due now
   watcher check --all                    everything, due or not
+  watcher check --filter status:failing  what is due of those
   watcher check lamp --force             this one now, and ask for the whole page
   watcher check --json | jq .changes     one object a check
   watcher check --exit-changed 10        exit code 10 when something changed"""
@@ -39,6 +40,7 @@ def register(commands: Any) -> None:
     """Add the commands of this family."""
     parser = commands.add("check", help="one pass over what is due", prose=CHECK_PROSE, examples=CHECK_EXAMPLES)
     parser.add_argument("patterns", metavar="PATTERN", nargs="*", help=f"only these: {select.HELP}")
+    select.add_filter(parser)
     parser.add_argument("--all", action="store_true", help="due or not")
     parser.add_argument("--force", action="store_true", help="due or not, and unconditionally: the whole page")
     parser.add_argument(
@@ -64,12 +66,13 @@ def run_check(options: argparse.Namespace) -> int:
 
     settings = compose.read_settings(options, warn=True)
     out = Out(json=options.json)
-    names = [watch.name for watch in select.select(settings, options.patterns)]
-    if not names:
+    watches = select.select(settings, options.patterns)
+    if not watches:
         compose.note_nothing(options)
         return FINE
     with compose.working(options, settings) as engine:
         teller = Teller(out, engine, verbose=options.verbose)
+        names = [w.name for w in select.filtered(watches, options.filter, engine.summary, engine.now())]
         chosen = names if options.all or options.force or options.re_extract else _due(engine, names)
 
         async def work() -> None:

@@ -19,6 +19,7 @@ nothing changed (+) or they failed (-), what the last check came to, and when th
 LIST_EXAMPLES = """\
   watcher list
   watcher list shop.example
+  watcher list --filter 'status:failing tag:shop'
   watcher list --duplicates              watches whose records say the same
   watcher list --json"""
 
@@ -38,6 +39,7 @@ def register(commands: Any) -> None:
         "list", help="every watch, its interval, streak and last outcome", prose=LIST_PROSE, examples=LIST_EXAMPLES
     )
     parser.add_argument("patterns", metavar="PATTERN", nargs="*", help=select.HELP)
+    select.add_filter(parser)
     parser.add_argument("--duplicates", action="store_true", help="only watches whose records say the same, in groups")
     parser.set_defaults(func=run_list)
     parser = commands.add("show", help="everything known of one watch", prose=SHOW_PROSE, examples=SHOW_EXAMPLES)
@@ -55,6 +57,7 @@ def run_list(options: argparse.Namespace) -> int:
         compose.note_nothing(options)
         return FINE
     with compose.reading(options, settings) as known:
+        watches = select.filtered(watches, options.filter, known.reader.summary, known.now)
         if options.duplicates:
             return _duplicates(out, watches, known)
         pairs = [(watch, summary) for watch in watches if (summary := known.reader.summary(watch.name)) is not None]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import argparse
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
 from watcher.cli.errors import CommandError
 from watcher.core.model import Watch
 from watcher.core.settings import Settings
+from watcher.core.state import Summary
 
 HELP = "a name, a part of a name or URL, or a pattern such as 'https://shop.*' (quote it)"
 
@@ -22,6 +24,28 @@ def select(settings: Settings, patterns: Sequence[str]) -> list[Watch]:
         return list(settings.watches)
     chosen = set(select_names({watch.name: watch.url for watch in settings.watches}, patterns))
     return [watch for watch in settings.watches if watch.name in chosen]
+
+
+def add_filter(parser: argparse.ArgumentParser) -> None:
+    """The option ``--filter``."""
+    parser.add_argument(
+        "--filter", metavar="QUERY", help="as the screen's /: 'status:failing tag:shop changed:<2d lamp'"
+    )
+
+
+def filtered(
+    watches: Sequence[Watch], query: str | None, summary: Callable[[str], Summary | None], now: float
+) -> list[Watch]:
+    """Those of ``watches`` that ``query`` matches. Raises :class:`CommandError` for one nobody can follow."""
+    if query is None:
+        return list(watches)
+    from watcher.core.query import QueryError, parse
+
+    try:
+        wanted = parse(query)
+    except QueryError as error:
+        raise CommandError(f"--filter: {error}") from None
+    return [watch for watch in watches if wanted.matches(watch, summary(watch.name), now)]
 
 
 def select_one(settings: Settings, pattern: str) -> Watch:
