@@ -18,8 +18,9 @@ class Tally:
     """One page's checks. A labelled change is *found* when the next successful check after it says ``changed``.
 
     Between two checks several labelled changes are one; those that a later snapshot took back before anybody looked
-    count as found when the check says ``changed``, and as ``unseen`` when it rightly does not. ``false`` counts
-    ``changed`` checks with no labelled change (and no unknown label) since the check before.
+    count as found when the check says ``changed``, and as ``unseen`` when it rightly does not; those that coincide with
+    a new declaration of the region are ``redefined``. ``unlabelled`` counts ``changed`` checks without a labelled
+    change (or an unknown label) since the check before: false alarms, or changes that the archive did not record.
     """
 
     page: ArchivedPage
@@ -28,7 +29,7 @@ class Tally:
     found: int = 0
     missed: int = 0
     unseen: int = 0
-    false: int = 0
+    unlabelled: int = 0
     redefined: int = 0
     looked_at: float | None = None
     pending: int = 0
@@ -52,7 +53,7 @@ class Tally:
             self.redefined += labelled
         elif outcome is Outcome.CHANGED:
             self.found += labelled
-            self.false += not labelled and not unknown
+            self.unlabelled += not labelled and not unknown
         elif labelled and self._same_page(before, at):
             self.unseen += labelled
         else:
@@ -87,7 +88,7 @@ def row(tally: Tally) -> list[int]:
     """The numbers of one page in the order of :data:`COLUMNS`."""
     seen = tally.outcomes
     counted = [tally.checks, seen["not_modified"], seen["unchanged"], seen["changed"], seen["redefined"], seen["error"]]
-    return [*counted, tally.labels, tally.found, tally.missed, tally.unseen, tally.false]
+    return [*counted, tally.labels, tally.found, tally.missed, tally.unseen, tally.unlabelled]
 
 
 def table(tallies: Iterable[Tally]) -> str:
@@ -95,5 +96,5 @@ def table(tallies: Iterable[Tally]) -> str:
     rows = [(tally.page.name, row(tally)) for tally in tallies]
     rows.append(("in all", [sum(column) for column in zip(*(numbers for _, numbers in rows), strict=True)]))
     width = max(len(name) for name, _ in rows)
-    head = " " * width + "".join(f"{column:>10}" for column in COLUMNS)
-    return "\n".join([head, *(f"{name:{width}}" + "".join(f"{n:>10}" for n in numbers) for name, numbers in rows)])
+    head = " " * width + "".join(f"{column:>11}" for column in COLUMNS)
+    return "\n".join([head, *(f"{name:{width}}" + "".join(f"{n:>11}" for n in numbers) for name, numbers in rows)])

@@ -92,16 +92,16 @@ def tally(lived: ArchivedPage, *checks: tuple[float, Outcome]) -> Tally:
 def test_a_tally_tells_found_from_missed() -> None:
     lived = page((0, "a", None), (10, "b", True), (20, "c", True))
     found = tally(lived, (1, Outcome.FIRST), (11, Outcome.CHANGED), (21, Outcome.UNCHANGED))
-    assert (found.labels, found.found, found.missed, found.unseen, found.false) == (2, 1, 1, 0, 0)
+    assert (found.labels, found.found, found.missed, found.unseen, found.unlabelled) == (2, 1, 1, 0, 0)
 
 
 def test_a_tally_knows_what_nobody_could_see() -> None:
     lived = page((0, "a", None), (10, "b", True), (20, "a", True))
     found = tally(lived, (1, Outcome.FIRST), (2, Outcome.ERROR), (21, Outcome.NOT_MODIFIED))
-    assert (found.labels, found.found, found.missed, found.unseen, found.false) == (2, 0, 0, 2, 0)
+    assert (found.labels, found.found, found.missed, found.unseen, found.unlabelled) == (2, 0, 0, 2, 0)
 
 
-def test_a_tally_counts_false_alarms() -> None:
+def test_a_tally_counts_what_no_label_knows() -> None:
     lived = page((0, "a", None), (10, "b", False), (20, "c", None))
     found = tally(lived, (1, Outcome.FIRST), (11, Outcome.CHANGED), (21, Outcome.CHANGED))
-    assert (found.labels, found.false) == (0, 1)
+    assert (found.labels, found.unlabelled) == (0, 1)

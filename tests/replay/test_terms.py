@@ -44,7 +44,7 @@ def test_a_year_of_pages_against_their_labels(pages: list[ArchivedPage], tmp_pat
     assert sum(tally.labels for tally in tallies.values()) >= 10
     for tally in tallies.values():
         assert tally.missed == 0, tally.page.name
-        assert tally.false == 0, tally.page.name
+        assert tally.unlabelled == 0, tally.page.name
         assert tally.outcomes["first"] == 1, tally.page.name
         assert tally.outcomes["error"] == 0, tally.page.name
 
