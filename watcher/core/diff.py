@@ -213,9 +213,15 @@ def _as_spelled(before: Value, after: Value) -> tuple[Block, ...]:
 
 
 def diff_changes(changes: Iterable[FieldChange]) -> tuple[FieldDiff, ...]:
-    """The diffs of changed fields, in their order; a change between equal values gives none."""
-    found = (diff_values(change.before, change.after, change.field) for change in changes)
-    return tuple(diff for diff in found if diff is not None)
+    """The diffs of changed fields, in their order; never empty for a change."""
+    return tuple(diff_values(change.before, change.after, change.field) or _came_or_went(change) for change in changes)
+
+
+def _came_or_went(change: FieldChange) -> FieldDiff:
+    """A field that is null on one side and unknown on the other: equal values, and yet a change."""
+    spans = (Span(Mark.REMOVED, ABSENT), Span(Mark.ADDED, spell(change.after)))
+    block = Block(kind=Kind.EDITED, spans=spans, old=0, new=0, place=0)
+    return FieldDiff(field=change.field, before=change.before, after=change.after, blocks=(block,), whole=True)
 
 
 def changes_between(before: Record, after: Record) -> tuple[FieldChange, ...]:

@@ -97,7 +97,7 @@ def _canonical(value: Value) -> str:
             pairs = sorted((_text(str(key)), _canonical(item)) for key, item in value.items())
             return "{" + ",".join(f"{key}:{item}" for key, item in pairs) + "}"
         case list() | tuple():
-            return "[" + ",".join(map(_canonical, value)) + "]"
+            return f"[{','.join([_text(item) if isinstance(item, str) else _canonical(item) for item in value])}]"
     raise TypeError(f"a record cannot hold a {type(value).__name__}")
 
 

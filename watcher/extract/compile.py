@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 from watcher.core.model import Field, FieldType
@@ -87,13 +88,12 @@ def _zone_problem(zone: str) -> list[str]:
     return []
 
 
-def _problems(field: Field, prefix: str = "") -> list[tuple[str, str]]:
+@lru_cache(maxsize=4096)  # thousands of watches share a handful of definitions
+def _problems(field: Field, prefix: str = "") -> tuple[tuple[str, str], ...]:
     name = prefix + field.name
     found = [*_selector_problems(field), *_pattern_problems(field), *_option_problems(field)]
-    problems = [(name, sentence) for sentence in found]
-    for cell in field.each:
-        problems.extend(_problems(cell, f"{name}."))
-    return problems
+    cells = [problem for cell in field.each for problem in _problems(cell, f"{name}.")]
+    return (*((name, sentence) for sentence in found), *cells)
 
 
 def compile_fields(

@@ -18,7 +18,7 @@ from watcher.extract.pick import Scope, pick
 from watcher.extract.selectors import compile_css
 from watcher.extract.smart import Options, smart_values
 from watcher.extract.sniff import Kind
-from watcher.extract.values import read_field
+from watcher.extract.values import value_of
 
 if TYPE_CHECKING:
     from turbohtml import Document
@@ -138,10 +138,11 @@ def _hints(field: Field, page: Page, remove: tuple[str, ...]) -> tuple[str, ...]
 def _report(field: Field, page: Page, remove: tuple[str, ...], disabled: frozenset[str]) -> FieldReport:
     matched, hints = 0, tuple[str, ...]()
     try:
-        matched = len(pick(field, Scope(page), remove))
-        if not matched:
+        found = pick(field, Scope(page), remove)
+        matched = len(found)
+        if not found:
             hints = _hints(field, page, remove)
-        value = read_field(field, Scope(page), remove, disabled)
+        value = value_of(field, found, Scope(page), disabled)
     except ExtractError as error:
         return FieldReport(field=field.name, matched=matched, error=error.message, hints=hints)
     return FieldReport(field=field.name, value=value, matched=matched, hints=hints)

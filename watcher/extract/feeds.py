@@ -64,7 +64,7 @@ def feed_values(page: Page, clean_link: Callable[[str], str]) -> dict[str, Value
         if key is None or key not in seen:
             entries.append(values)
         seen.add(key)
-    return {"title": normalise(feed.title) if feed.title else None, "entries": entries}
+    return {**({"title": normalise(feed.title)} if feed.title else {}), "entries": entries}
 
 
 def _leaves(tree: Node) -> list[str]:

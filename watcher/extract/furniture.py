@@ -35,10 +35,6 @@ def _is_furniture(names: str) -> bool:
     return bool(_WORDS.search(names))
 
 
-def _names(element: Element) -> str:
-    return f"{element.attr('class') or ''} {element.attr('id') or ''}"
-
-
 def _size(node: Node) -> int:
     return len(node.text)
 
@@ -91,5 +87,6 @@ def readable_region(tree: Document, disabled: frozenset[str]) -> Node:
     _drop_buttons(body)
     _drop_empty_details(body)
     _drop(body, body.select(_BESIDE))
-    _drop(body, [element for element in body.select("[class],[id]") if _is_furniture(_names(element))])
+    for name in ("class", "id"):
+        _drop(body, [element for element in body.select(f"[{name}]") if _is_furniture(element.attr(name) or "")])
     return _main_of(body)

@@ -62,9 +62,16 @@ def _storable(value: Any, depth: int = 0) -> Value:
     return value
 
 
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_object, parse_float=_fraction, parse_int=_integer, parse_constant=_refuse
+)
+
+
 def strip_prefix(text: str) -> str:
     """``text`` without a byte order mark, an anti-hijacking prefix such as ``)]}'``, or a JSONP call around it."""
     text = text.removeprefix("\ufeff")
+    if text[:1] in ("{", "["):
+        return text
     wrapped = _JSONP.fullmatch(text)
     if wrapped:
         return wrapped[1]
@@ -80,14 +87,7 @@ def parse_json(text: str) -> Value:
             receivers make of it unpredictable), or nested too deeply.
     """
     try:
-        value = json.loads(
-            strip_prefix(text),
-            object_pairs_hook=_object,
-            parse_float=_fraction,
-            parse_int=_integer,
-            parse_constant=_refuse,
-        )
-        return _storable(value)
+        return _storable(_DECODER.decode(strip_prefix(text)))
     except json.JSONDecodeError as error:
         sentence = f"not JSON: {error.msg[0].lower()}{error.msg[1:]} at line {error.lineno}, column {error.colno}"
     except RecursionError:

@@ -81,32 +81,36 @@ def _spell_references(text: str) -> str:
 
 # -- link targets ------------------------------------------------------------------------------------------------
 
-_SESSION = re.compile(
-    r"(?i)^(?:phpsessid|jsessionid|aspsessionid\w*|asp\.net_sessionid|cfid|cftoken|sid|sessid|session_?id|s?session"
+_SESSION_NAMES = (
+    r"phpsessid|jsessionid|aspsessionid\w*|asp\.net_sessionid|cfid|cftoken|sid|sessid|session_?id|s?session"
     r"|_?csrf(?:_?token)?|csrfmiddlewaretoken|xsrf|authenticity_token|_?nonce|_wpnonce|token|request_?id|req_?id"
-    r"|trace_?id|cb|cachebust(?:er)?|nocache|rnd|rand(?:om)?|_|ts|timestamp|time)$"
+    r"|trace_?id|cb|cachebust(?:er)?|nocache|rnd|rand(?:om)?|_|ts|timestamp|time"
 )
-_TRACKING = re.compile(
-    r"(?i)^(?:utm_\w+|gclid|gclsrc|dclid|fbclid|msclkid|yclid|mc_[ce]id|_ga|_gl|_hs\w+|hs\w+tracking|vero_id)$"
-)
+_TRACKING_NAMES = r"utm_\w+|gclid|gclsrc|dclid|fbclid|msclkid|yclid|mc_[ce]id|_ga|_gl|_hs\w+|hs\w+tracking|vero_id"
 _PATH_SESSION = re.compile(r"(?i);jsessionid=[^/?#]*")
 
 
-def _clean_query(url: str, names: re.Pattern[str]) -> str:
-    if "?" not in url:
+def _parameters(names: str) -> re.Pattern[str]:
+    return re.compile(rf"(?i)(?<=[?&;])(?:{names})(?:=[^&;#]*)?(?:[&;]|(?=#)|$)")
+
+
+_SESSION, _TRACKING = _parameters(_SESSION_NAMES), _parameters(_TRACKING_NAMES)
+
+
+def _without(parameters: re.Pattern[str], url: str) -> str:
+    """``url`` without these parameters of its query, and without the sign that would then stand at its end."""
+    if "?" not in url or not parameters.search(url):
         return url
-    head, _, rest = url.partition("?")
-    query, hash_mark, fragment = rest.partition("#")
-    kept = [pair for pair in re.split(r"[&;]", query) if pair and not names.match(pair.partition("=")[0])]
-    return head + ("?" + "&".join(kept) if kept else "") + hash_mark + fragment
+    head, hash_mark, fragment = parameters.sub("", url).partition("#")
+    return head.rstrip("?&;") + hash_mark + fragment
 
 
 def _without_session(url: str) -> str:
-    return _clean_query(_PATH_SESSION.sub("", url) if ";" in url else url, _SESSION)
+    return _without(_SESSION, _PATH_SESSION.sub("", url) if ";" in url else url)
 
 
 def _without_tracking(url: str) -> str:
-    return _clean_query(url, _TRACKING)
+    return _without(_TRACKING, url)
 
 
 # -- words that move by themselves ---------------------------------------------------------------------------------
@@ -162,7 +166,7 @@ RULES: tuple[Rule, ...] = (
         "runs of numeric character references that show as text (`&#105;&#x6e;...`) are spelled out",
         "Markdown renderers that mangle addresses choose the base at random: 60 false alarms instead of 7 in 720 pairs",
         text=_spell_references,
-        hints=("&#", "&\\#"),
+        hints=("&#",),
         everywhere=True,
     ),
     Rule(

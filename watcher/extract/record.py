@@ -8,14 +8,14 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from watcher.core.fingerprint import change_fingerprint
-from watcher.core.model import Detect, Field, Record, Value, Watch
+from watcher.core.model import Detect, Field, FieldType, Record, Value, Watch
 from watcher.extract.compile import compile_fields
 from watcher.extract.document import Page
 from watcher.extract.fields import Definitions
 from watcher.extract.noise import RULES_VERSION
 from watcher.extract.pick import Scope, is_list, pick
 from watcher.extract.smart import UNTRACKED, Options, smart_values
-from watcher.extract.values import read_field
+from watcher.extract.values import value_of
 
 
 def _definition(
@@ -33,14 +33,16 @@ def definition_of(watch: Watch) -> str:
     return _definition(watch.fields, watch.remove, watch.disabled_rules, watch.request.encoding, watch.detect)
 
 
-def _notes(fields: Sequence[Field], page: Page, remove: tuple[str, ...]) -> tuple[str, ...]:
+def _read(fields: Sequence[Field], page: Page, options: Options) -> tuple[dict[str, Value], tuple[str, ...]]:
+    """The fields' values, and a note for each scalar that had several nodes to choose from."""
+    values: dict[str, Value] = {}
     notes = []
     for field in fields:
-        if not is_list(field) and not field.each and (field.css or field.xpath):
-            count = len(pick(field, Scope(page), remove))
-            if count > 1:
-                notes.append(f"{field.name}: {count} nodes match, the first is taken")
-    return tuple(notes)
+        found = pick(field, Scope(page), options.remove)
+        values[field.name] = value_of(field, found, Scope(page), options.disabled, options.volatile)
+        if len(found) > 1 and not is_list(field) and not field.each and field.type is not FieldType.CONTENT:
+            notes.append(f"{field.name}: {len(found)} nodes match, the first is taken")
+    return values, tuple(notes)
 
 
 def _untracked(values: Mapping[str, Value], fields: Sequence[Field]) -> tuple[str, ...]:
@@ -49,7 +51,7 @@ def _untracked(values: Mapping[str, Value], fields: Sequence[Field]) -> tuple[st
     return tuple(name for name in UNTRACKED if name in values)
 
 
-def _bytes_record(body: bytes) -> dict[str, str]:
+def _bytes_record(body: bytes) -> dict[str, Value]:
     return {"body": f"sha256:{hashlib.sha256(body).hexdigest()}"}
 
 
@@ -76,20 +78,18 @@ def extract_record(
         FieldError: the definitions are wrong (found at config load already for a configured watch).
     """
     compiled = compile_fields(fields or {}, remove=remove)
-    drop, disabled = tuple(remove), frozenset(disabled_rules)
+    options = Options(tuple(remove), frozenset(disabled_rules), tuple(volatile))
+    page = Page(body, content_type, url, encoding, options.disabled)
     notes: tuple[str, ...] = ()
     if detect is Detect.BYTES:
-        values = _bytes_record(body)
+        values: dict[str, Value] = _bytes_record(body)
     elif compiled:
-        page = Page(body, content_type, url, encoding, disabled)
-        values = {f.name: read_field(f, Scope(page), drop, disabled, tuple(volatile)) for f in compiled}
-        notes = _notes(compiled, page, drop)
+        values, notes = _read(compiled, page, options)
     else:
-        page = Page(body, content_type, url, encoding, disabled)
-        values = smart_values(page, Options(drop, disabled, tuple(volatile)))
+        values = smart_values(page, options)
     record = Record(
         values=values,
-        definition=_definition(compiled, drop, disabled_rules, encoding, detect),
+        definition=_definition(compiled, options.remove, disabled_rules, encoding, detect),
         untracked=_untracked(values, compiled),
         personal=tuple(field.name for field in compiled if field.personal),
         notes=notes,

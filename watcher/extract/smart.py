@@ -99,6 +99,7 @@ def smart_values(page: Page, options: Options) -> dict[str, Value]:
             values = _html_values(page, options)
         case _:
             values = _text_values(page.text, options.disabled)
+    values = {name: value for name, value in values.items() if value is not None}
     if options.volatile:
         values["content"] = leave_out(values["content"], options.volatile)
     return values

@@ -112,7 +112,8 @@ def _rows(field: Field, found: list[Item], scope: Scope) -> list[Value]:
         row: dict[str, Value] = {}
         for cell in field.each:
             try:
-                row[cell.name] = read_field(cell, Scope(scope.page, item, inside=True))
+                inner = Scope(scope.page, item, inside=True)
+                row[cell.name] = value_of(cell, pick(cell, inner), inner, scope.page.disabled)
             except ExtractError as error:
                 raise ExtractError(error.kind, f"row {number}: {error}", field.name) from None
         rows.append(row)
@@ -125,20 +126,14 @@ def missing(field: Field) -> ExtractError:
     return ExtractError("broken:selector", f"nothing matches `{selector_of(field)}`{attr}", field.name)
 
 
-def read_field(
-    field: Field,
-    scope: Scope,
-    remove: tuple[str, ...] = (),
-    disabled: frozenset[str] = frozenset(),
-    volatile: tuple[str, ...] = (),
+def value_of(
+    field: Field, found: list[Item], scope: Scope, disabled: frozenset[str], volatile: tuple[str, ...] = ()
 ) -> Value:
-    """The field's value within ``scope``; None for an optional field that matches nothing.
+    """The field's value, given what its selector matched; None for an optional field that matches nothing.
 
     Raises:
-        ExtractError: ``broken:selector`` for a required field that matches nothing, ``broken:value``, or what the
-            page itself cannot give.
+        ExtractError: ``broken:selector`` for a required field that matches nothing, or ``broken:value``.
     """
-    found = pick(field, scope, remove)
     if not found:
         if field.optional:
             return None
