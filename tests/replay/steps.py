@@ -17,6 +17,7 @@ from tests.replay.world import World
 from tests.support.clock import EPOCH
 from tests.support.server import Request
 from tests.support.wire import Spec, fill, seconds
+from watcher.config import ConfigError
 from watcher.core.model import Outcome
 from watcher.core.state import UrlState
 from watcher.core.urls import parse_url
@@ -49,7 +50,13 @@ class Replay:
         """Play every step. Raises AssertionError naming the step that went otherwise."""
         self.others = sorted({path for step in self.case.steps for path in step.get("expect", {}).get("others", {})})
         self.world.tables = self._tables()
-        await self.world.start()
+        try:
+            await self.world.start()
+        except ConfigError as error:
+            outcomes = Told.of(self.case.steps[0]["expect"]).outcomes or []
+            if "rejected" not in outcomes:
+                raise AssertionError(f"{self.case.name}: configuration rejected: {error}") from None
+            return
         for number, step in enumerate(self.case.steps, 1):
             unknown = set(step) - PLAYED
             if unknown:
@@ -69,10 +76,7 @@ class Replay:
         world = self.world
         await world.clock.run_until(EPOCH + seconds(step["at"]))
         if change := step.get("config_change"):
-            self.watch["fields"] = change.get("fields", self.watch["fields"])
-            self.watch["options"] = {**self.watch.get("options", {}), **change.get("options", {})}
-            world.tables = self._tables()
-            await world.restart()
+            await self._reconfigure(where, change, Told.of(step.get("expect", {})).outcomes or [])
         if step.get("restart_before"):
             await world.restart()
         action = step.get("user_action")
@@ -95,6 +99,20 @@ class Replay:
         self._compare_others(where, step, checked, asked)
         self._kept(where, before, checked)
         world.assert_store_is_strict(where)
+
+    async def _reconfigure(self, where: str, change: dict[str, Any], outcomes: list[str]) -> None:
+        """Edit the watch as ``change`` says; a configuration that must be rejected leaves the old one in force."""
+        before, tables = copy.deepcopy(self.watch), self.world.tables
+        self.watch["fields"] = change.get("fields", self.watch["fields"])
+        self.watch["options"] = {**self.watch.get("options", {}), **change.get("options", {})}
+        self.world.tables = self._tables()
+        try:
+            await self.world.restart()
+        except ConfigError as error:
+            if "rejected" not in outcomes:
+                raise AssertionError(f"{where}: configuration rejected: {error}") from None
+            self.watch, self.world.tables = before, tables
+            await self.world.restart()
 
     def _answers(self, step: dict[str, Any]) -> dict[str, Spec | list[Spec]]:
         kinds = ("if_unconditional", "if_conditional", "if_cookie")
@@ -134,7 +152,7 @@ class Replay:
             assert _same(told.record, stored, self.watch["fields"]), f"{where}: record {stored}, expected {told.record}"
 
     def _compare_outcome(self, where: str, outcomes: list[str], mine: list[Checked], own: list[Request]) -> None:
-        if "no_request" in outcomes and not own:
+        if ("no_request" in outcomes and not own) or "rejected" in outcomes:
             return
         assert mine, f"{where}: no check was made, expected {outcomes}"
         check = mine[-1].check
@@ -232,6 +250,8 @@ async def play(case: Case, root: Path) -> list[str]:
         AssertionError: the program did something else than file and contract say.
         NotPlayable: the case needs what this replay or this program does not have.
     """
+    if "watch" not in case.data:
+        raise NotPlayable("steps without a watch")
     async with World(root) as world:
         if "[::1]" in case.data["watch"]["url"] and not world.server.ipv6:
             raise NotPlayable("this machine has no IPv6 loopback")

@@ -6,13 +6,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.replay.cases import NotPlayable
+
 ANY = object()
 """Nothing is expected of this."""
 
 
 def options(expected: Any) -> list[Any]:
     """``{"any_of": [...]}`` as its list, anything else as a list of one."""
-    if isinstance(expected, Mapping) and "any_of" in expected:
+    if isinstance(expected, Mapping):
+        if set(expected) != {"any_of"}:
+            raise NotPlayable(f"an expectation this replay cannot read: {dict(expected)}")
         return list(expected["any_of"])
     return [expected]
 
