@@ -47,9 +47,9 @@ def page(kilobytes: int, seed: int = 1) -> str:
         part = rng.choice(
             (
                 f'<div class="{name()}"><h2 class="{name()}">{text(4)}</h2><div class="{name()}">{image}</div></div>',
-                f'<section class="{name()}"><p class="{name()}">{text(40)} {link} <strong>{text(2)}</strong>.</p></section>',
+                f'<section class="{name()}"><p>{text(40)} {link} <b>{text(2)}</b>.</p></section>',
                 f'<div class="{name()}"><div class="{name()}">{image}<div>{link}</div></div></div>',
-                f'<div class="{name()}"><ul>{"".join(f"<li class={name()!r}>{text(8)}</li>" for _ in range(4))}</ul></div>',
+                f'<div class="{name()}"><ul>{items(4)}</ul></div>',
                 f"<script>window.n={rng.randrange(9999)};{'track();' * 60}</script>",
             )
         )
