@@ -109,7 +109,7 @@ def wrap(line: Iterable[Ink], cells: int, indent: int = 0) -> list[Line]:
 
     Newlines break too. Parts after the first are indented. There is always at least one part.
     """
-    cells = max(cells, indent + 1)
+    cells = max(cells, indent + 2)
     rows: list[list[Ink]] = [[]]
     at = 0
     for text, style in line:
@@ -126,11 +126,11 @@ def wrap(line: Iterable[Ink], cells: int, indent: int = 0) -> list[Line]:
                 _end_row(rows[-1])
                 rows.append([Ink(" " * indent)])
                 at = indent
-            *full, token = chop_cells(token, max(1, cells - at)) if at + wide > cells else [token]
-            for piece in full:
+            while at + cell_len(token) > cells:
+                piece = chop_cells(token, cells - at)[0]
                 rows[-1].append(Ink(piece, style))
                 rows.append([Ink(" " * indent)])
-                at = indent
+                token, at = token[len(piece) :], indent
             rows[-1].append(Ink(token, style))
             at += cell_len(token)
     return [tuple(ink for ink in row if ink.text) for row in rows]
