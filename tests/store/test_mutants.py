@@ -108,8 +108,16 @@ def test_checksums_not_looked_at_is_caught(ram: Path) -> None:
     def shape(raw: bytes) -> bool:
         return raw[:6] == lines.RESUME and raw[-17:-11] == b',"c":"' and raw[-3:] == b'"}\n'
 
+    def scan(raws: Iterator[bytes], bad: list[lines.Bad], offset: int = 0) -> Iterator[tuple[int, bytes]]:
+        for raw in raws:
+            if shape(raw):
+                yield offset, raw
+            else:
+                bad.append(lines.Bad(offset, raw, "damaged"))
+            offset += len(raw)
+
     segment = suite.make_segment()
-    with broken(lines, "intact", shape), pytest.raises(AssertionError):
+    with broken(lines, "intact", shape), broken(lines, "scan", scan), pytest.raises(AssertionError):
         suite.test_flip_at_every_byte(ram, segment)
 
 

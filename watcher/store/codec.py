@@ -1,265 +1,132 @@
-"""Between the core's values and the members of a line.
-
-Fields of UrlState, Validators, Check and HostState that are not named here travel under their own names, so
-that the core can grow without this file.
-"""
+"""Between the core's values and lines, at the speed of the journal: a state or a check is a few calls into C."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, Final
 
 import msgspec
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET
+from msgspec.structs import asdict, replace
 
 from watcher.core.exchange import Exchange
 from watcher.core.history import Check
-from watcher.core.model import Outcome, Record
+from watcher.core.model import Record
 from watcher.core.state import HostState, UrlState
 from watcher.core.validators import Validators
+from watcher.store import mirror
+from watcher.store.mirror import COLD_FIELDS, HOT_FIELDS, getter
 
-HOT: Final = {
-    "last_fetched_at": "at",
-    "outcome": "out",
-    "http_status": "st",
-    "status": "is",
-    "next_check_at": "nxt",
-    "check_interval": "ivl",
-    "unchanged_streak": "same",
-    "failures": "fail",
-    "last_changed_at": "chg",
-    "last_seen": "seen",
-    "seen_at": "read",
-    "paused": "paused",
-    "reason": "why",
-}
-"""What every ``s`` and ``a`` line says in full (a missing member means the default): the schedule and the summary."""
-
-SHORT: Final = {
-    "first_seen": "first",
-    "not_before_at": "hold",
-    "failing_since_at": "failing",
-    "failure": "err",
-    "announced": "told",
-    "missing": "miss",
-    "missing_since_at": "missing",
-    "gone_at": "gone",
-    "content_type": "type",
-    "effective_url": "eff",
-    "evidence": "ev",
-    "volatile": "vol",
-    "findings": "find",
-}
-_APART = ("name", "url", "record", "validators")
-RECORD: Final = {
-    "values": "rec",
-    "fingerprint": "fp",
-    "definition": "def",
-    "untracked": "unt",
-    "personal": "pers",
-    "notes": "notes",
-}
-CHECK: Final = {
-    "gap": "gap",
-    "conditional": "cond",
-    "policy": "policy",
-    "changed_fields": "fields",
-    "bytes_wire": "wire",
-    "bytes_body": "bytes",
-    "modified_at": "lm",
-    "failure": "err",
-    "url": "url",
-    "at": "at",
-    "outcome": "out",
-    "status": "st",
-    "interval": "ivl",
-    "next_check_at": "nxt",
-    "reason": "why",
-}
-DERIVED: Final = {
-    "at": "last_fetched_at",
-    "outcome": "outcome",
-    "status": "http_status",
-    "interval": "check_interval",
-    "next_check_at": "next_check_at",
-    "reason": "reason",
-}
-"""Check fields that the line's own members already say, unless the state says otherwise."""
-
-
-def _defaults(struct: type[msgspec.Struct]) -> dict[str, Any]:
-    out = {}
-    for info in msgspec.structs.fields(struct):
-        factory = info.default_factory
-        out[info.name] = factory() if callable(factory) else info.default
-    return out
-
-
-def _types(struct: type[msgspec.Struct]) -> dict[str, Any]:
-    return {info.name: info.type for info in msgspec.structs.fields(struct)}
-
-
-def _mirror(name: str, fields: Mapping[str, tuple[str, Any, Any]]) -> Any:
-    """A Struct class whose attribute -> (wire name, type, default)."""
-    made = [(attr, kind, msgspec.field(name=wire, default=default)) for attr, (wire, kind, default) in fields.items()]
-    return msgspec.defstruct(name, made, kw_only=True, frozen=True, gc=False)
-
-
-_STATE = _defaults(UrlState)
-_STATE_TYPES = _types(UrlState)
-_CHECK = _defaults(Check)
-_HOST = _defaults(HostState)
-_VALIDATORS = _defaults(Validators)
-PLAIN: Final = {
-    f: HOT.get(f) or SHORT.get(f, f) for f in (*HOT, *(f for f in _STATE if f not in HOT)) if f not in _APART
-}
-"""UrlState attribute -> member, for the fields stored as they are, in the order they are written."""
-COLD: Final = {**{f: w for f, w in PLAIN.items() if f not in HOT}, "validators": "val"}
-"""The fields an ``a`` line names only where they differ, or once differed, from the ``s`` line it builds on."""
-WIRE: Final = {wire: name for name, wire in COLD.items()}
-
-_OWN_VALIDATORS = tuple(f for f in _VALIDATORS if f not in ("etag", "last_modified"))
-_RestLine = _mirror("RestLine", {f: (f, _types(Validators)[f] | UnsetType, UNSET) for f in _OWN_VALIDATORS})
-
-_state_fields: dict[str, tuple[str, Any, Any]] = {f: (w, _STATE_TYPES[f], _STATE[f]) for f, w in PLAIN.items()}
-_delta_fields = {
-    f: (w, t if f in HOT else t | UnsetType, d if f in HOT else UNSET) for f, (w, t, d) in _state_fields.items()
-}
-_common: dict[str, tuple[str, Any, Any]] = {
-    "name": ("w", str, ""),
-    "n": ("n", int, 0),
-    "base": ("b", int, 0),
-    "etag": ("etag", str | None, None),
-    "last_modified": ("lm", str | None, None),
-    "rest": ("val", _RestLine | None, None),
-}
-_record_fields: dict[str, tuple[str, Any, Any]] = {
-    "values": ("rec", dict[str, Any] | None, None),
-    "fingerprint": ("fp", str, ""),
-    "definition": ("def", str, ""),
-    "untracked": ("unt", tuple[str, ...], ()),
-    "personal": ("pers", tuple[str, ...], ()),
-    "notes": ("notes", tuple[str, ...], ()),
-}
-_extra: dict[str, tuple[str, Any, Any]] = {"url": ("url", str | None, None), "sticky": ("d", tuple[str, ...], ())}
-StateLine = _mirror("StateLine", {**_common, **_extra, **_state_fields, **_record_fields})
-DeltaLine = _mirror("DeltaLine", {**_common, **_delta_fields})
-_HostLine = _mirror(
-    "HostLine",
-    {
-        f: ("w" if f == "key" else f, _types(HostState)[f], "" if f == "key" else default)
-        for f, default in _HOST.items()
-    },
-)
-_CheckMembers: Any = _mirror(
-    "CheckMembers",
-    {f: (CHECK.get(f, f), _types(Check)[f] | UnsetType, UNSET) for f in _CHECK if f not in ("name", "exchanges")},
-)
-
-
-_CheckLine = _mirror(
-    "CheckLine",
-    {
-        "name": ("w", str, ""),
-        "n": ("n", int, 0),
-        "at": ("at", float | None, None),
-        "outcome": ("out", Outcome | None, None),
-        "status": ("st", int, 0),
-        "interval": ("ivl", float, 0.0),
-        "next_check_at": ("nxt", float | None, 0.0),
-        "reason": ("why", str, ""),
-        "check": ("check", _CheckMembers | None, None),
-        "http": ("http", Exchange | None, None),
-    },
-)
-
-
-class ExchangeLine(msgspec.Struct, gc=False):
-    """Which check an ``e`` line belongs to."""
-
-    of: int = 0
-
-
-decode_state: Final[Callable[[bytes], Any]] = msgspec.json.Decoder(StateLine, float_hook=Decimal).decode
-decode_delta: Final[Callable[[bytes], Any]] = msgspec.json.Decoder(DeltaLine, float_hook=Decimal).decode
-decode_check: Final[Callable[[bytes], Any]] = msgspec.json.Decoder(_CheckLine).decode
-decode_of: Final = msgspec.json.Decoder(ExchangeLine).decode
+decode_state: Final[Callable[[bytes], Any]] = msgspec.json.Decoder(mirror.FullLine, float_hook=Decimal).decode
+decode_delta: Final[Callable[[bytes], Any]] = msgspec.json.Decoder(mirror.DeltaLine, float_hook=Decimal).decode
+decode_check: Final[Callable[[bytes], Any]] = msgspec.json.Decoder(mirror.CheckLine).decode
 decode_exchange: Final = msgspec.json.Decoder(Exchange).decode
-decode_members: Final[Callable[[bytes], dict[str, Any]]] = msgspec.json.Decoder(
-    dict[str, Any], float_hook=Decimal
-).decode
-_decode_host: Final[Callable[[bytes], Any]] = msgspec.json.Decoder(_HostLine).decode
+_decode_host: Final[Callable[[bytes], Any]] = msgspec.json.Decoder(mirror.HostLine).decode
+
+_hot = getter(HOT_FIELDS)
+_cold = getter(COLD_FIELDS)
+_record = getter(mirror.RECORD_FIELDS)
+_check = getter(mirror.CHECK_FIELDS)
+_said = getter(tuple(own for _, own in mirror.DERIVED.values()))
+_says = getter(tuple(mirror.DERIVED))
+_UNTOUCHED = Validators()
+_NO_STATE = ("n", "base", "etag", "last_modified", "rest", "sticky", *mirror.RECORD_FIELDS)
+NO_URL = " "
+NO_TAGS = ("",)
+_NOTHING_SAID = _says(mirror.CheckLine())
+_SILENT = (UNSET,) * len(mirror.DERIVED)
+_NO_RECORD = (None, "", "", (), (), ())
+_COLD_AT = {field: at for at, field in enumerate(COLD_FIELDS)}
 
 
-def _validators_out(state: UrlState) -> dict[str, Any]:
-    """``etag`` and ``lm`` for the eye, everything else in ``val``, whose ``url`` is the watch's own if missing."""
+def _seen(state: UrlState) -> Any:
+    return UNSET if state.last_seen == state.last_fetched_at else state.last_seen
+
+
+def _validators_out(state: UrlState, *, marked: bool) -> tuple[Any, Any, Any]:
+    """``etag`` and ``lm`` for the eye, everything else in ``val``; ``marked`` writes ``val`` even if it is empty.
+
+    There, a missing ``url`` is the watch's own and missing ``tags`` are the ETag alone; none at all are spelt out.
+    """
     held = state.validators
-    rest = {f: v for f in _OWN_VALIDATORS if (v := getattr(held, f)) != _VALIDATORS[f]}
-    if held.url == state.url:
-        rest.pop("url", None)
-    else:
-        rest["url"] = held.url
-    out: dict[str, Any] = {"val": rest}
-    if held.etag is not None:
-        out["etag"] = held.etag
-    if held.last_modified is not None:
-        out["lm"] = held.last_modified
-    return out
+    if held == _UNTOUCHED and not marked:
+        return None, None, None
+    etag, modified, url, tags = held.etag, held.last_modified, held.url, held.tags
+    url = "" if url == state.url else url or NO_URL
+    tags = () if tags == _only(etag) else tags or NO_TAGS
+    rest = replace(held, etag=None, last_modified=None, url=url, tags=tags)
+    if rest == _UNTOUCHED and not marked and (etag is not None or modified is not None):
+        return etag, modified, None
+    return etag, modified, rest
 
 
-def _validators_in(row: Any, url: str) -> Validators:
-    rest = msgspec.structs.asdict(row.rest) if row.rest is not None else {}
-    given = {f: v for f, v in rest.items() if v is not UNSET}
-    given.setdefault("url", url)
-    return Validators(etag=row.etag, last_modified=row.last_modified, **given)
+def _only(etag: str | None) -> tuple[str, ...]:
+    return () if etag is None else (etag,)
 
 
-def _hot(state: UrlState) -> dict[str, Any]:
-    return {w: v for f, w in HOT.items() if (v := getattr(state, f)) != _STATE[f]}
+def _validators_in(etag: str | None, modified: str | None, rest: Validators | None, url: str) -> Validators:
+    if rest is None:
+        return Validators(etag=etag, last_modified=modified, url=url, tags=_only(etag))
+    own = rest.url
+    tags = rest.tags
+    return replace(
+        rest,
+        etag=etag,
+        last_modified=modified,
+        url="" if own == NO_URL else own or url,
+        tags=() if tags == NO_TAGS else tags or _only(etag),
+    )
 
 
-def state_members(state: UrlState) -> dict[str, Any]:
-    """The members of an ``s`` line that hold ``state``."""
-    out = _hot(state)
-    if state.url != state.name:
-        out["url"] = state.url
-    for field, wire in COLD.items():
-        if field != "validators" and (value := getattr(state, field)) != _STATE[field]:
-            out[wire] = value
-    if state.validators != Validators():
-        out |= _validators_out(state)
-    return out | record_members(state.record)
+def check_members(check: Check | None, state: UrlState | None) -> tuple[Any, Exchange | None]:
+    """The members ``check`` and ``http`` (its last exchange) that a line carries beside the state."""
+    if check is None:
+        return None, None
+    last = check.exchanges[-1] if check.exchanges else None
+    says, said = _says(check), _NOTHING_SAID if state is None else _said(state)
+    differs = _SILENT if says == said else tuple(UNSET if a == b else a for a, b in zip(says, said, strict=True))
+    url = UNSET if last is not None and last.url == check.url else check.url
+    return mirror.CheckMembers(*_check(check), url, *differs), last
 
 
-def record_members(record: Record | None, *, public: bool = False) -> dict[str, Any]:
-    """The members that hold a record; ``public`` leaves the personal fields' values out, as history must."""
-    if record is None:
-        return {}
-    values = record.public() if public else record.values
-    out: dict[str, Any] = {"rec": values}
-    for field, wire in RECORD.items():
-        if field != "values" and (value := getattr(record, field)):
-            out[wire] = value
-    return out
+def full_members(state: UrlState, n: int, version: bool, retention: str, check: Check | None) -> Any:
+    """The members of an ``s`` line."""
+    url = None if state.url == state.name else state.url
+    record = _NO_RECORD if state.record is None else _record(state.record)
+    held = _validators_out(state, marked=False)
+    told = check_members(check, state)
+    return mirror.FullMembers(
+        n, 0, version, retention, *_hot(state), _seen(state), url, *_cold(state), *held, *record, *told
+    )
 
 
-def delta_members(state: UrlState, base: UrlState, sticky: frozenset[str]) -> tuple[dict[str, Any], frozenset[str]]:
+def delta_members(
+    state: UrlState, n: int, base: UrlState, number: int, named: frozenset[str], check: Check | None
+) -> tuple[Any, frozenset[str]]:
     """The members of an ``a`` line on top of ``base``, and the cold fields that stay named from now on.
 
     A field once named stays named until the next ``s`` line: so the newest ``a`` line is right on top of
     the ``s`` line itself and of every fold of it, whichever a crash leaves standing.
     """
-    named = sticky | {f for f in COLD if getattr(state, f) != getattr(base, f)}
-    out = _hot(state)
-    for field in COLD:
-        if field in named and field != "validators":
-            out[COLD[field]] = getattr(state, field)
-    if "validators" in named:
-        out |= _validators_out(state)
-    if state.record is not None and state.record.fingerprint:
-        out["fp"] = state.record.fingerprint[:10]
-    return out, named
+    now, then = _cold(state), _cold(base)
+    if now != then:
+        named |= {f for f, a, b in zip(COLD_FIELDS, now, then, strict=True) if a != b}
+    if state.validators != base.validators:
+        named |= {"validators"}
+    cold: list[Any] = [UNSET] * len(now)
+    for field in named:
+        if field in _COLD_AT:
+            cold[_COLD_AT[field]] = now[_COLD_AT[field]]
+    held = _validators_out(state, marked=True) if "validators" in named else (None, None, None)
+    mark = state.record.fingerprint[:10] if state.record is not None else ""
+    told = check_members(check, state)
+    return mirror.DeltaMembers(n, number, *_hot(state), _seen(state), *cold, *held, mark, *told), named
+
+
+def lone_members(n: int, check: Check) -> Any:
+    """The members of a ``c`` line."""
+    return mirror.LoneMembers(n, 0, *check_members(check, None))
 
 
 def record_of(row: Any) -> Record | None:
@@ -278,54 +145,64 @@ def record_of(row: Any) -> Record | None:
 
 def state_of(row: Any, delta: Any = None) -> UrlState:
     """The state a decoded ``s`` line holds, with a decoded ``a`` line on top."""
-    url = row.name if row.url is None else row.url
-    held = row.rest is not None or row.etag is not None or row.last_modified is not None
-    validators = _validators_in(row, url) if held else Validators()
-    fields = {f: getattr(row, f) for f in PLAIN}
+    fields = asdict(row)
+    for extra in _NO_STATE:
+        del fields[extra]
+    if fields["url"] is None:
+        fields["url"] = row.name
+    source = row
     if delta is not None:
-        fields |= {f: v for f in PLAIN if (v := getattr(delta, f)) is not UNSET}
-        if delta.rest is not None:
-            validators = _validators_in(delta, url)
-    return UrlState(name=row.name, url=url, record=record_of(row), validators=validators, **fields)
+        top = asdict(delta)
+        for field in (*HOT_FIELDS, "last_seen"):
+            fields[field] = top[field]
+        for field in COLD_FIELDS:
+            if top[field] is not UNSET:
+                fields[field] = top[field]
+        source = delta if delta.rest is not None else row
+    if fields["last_seen"] is UNSET:
+        fields["last_seen"] = fields["last_fetched_at"]
+    held = source.rest is not None or source.etag is not None or source.last_modified is not None
+    fields["validators"] = (
+        _validators_in(source.etag, source.last_modified, source.rest, fields["url"]) if held else _UNTOUCHED
+    )
+    fields["record"] = record_of(row)
+    # One mapping: keywords beside it would make the interpreter build another.
+    return UrlState(**fields)
 
 
 def named_in(delta: Any) -> frozenset[str]:
     """The cold fields an ``a`` line names."""
-    named = {f for f in COLD if f != "validators" and getattr(delta, f) is not UNSET}
+    named = {f for f, v in zip(COLD_FIELDS, _cold(delta), strict=True) if v is not UNSET}
     return frozenset(named | {"validators"} if delta.rest is not None else named)
-
-
-def check_members(check: Check, state: UrlState | None) -> dict[str, Any]:
-    """The members ``check`` and ``http`` (its last exchange) that a state line carries beside the state."""
-    last = check.exchanges[-1] if check.exchanges else None
-    said: dict[str, Any] = {"url": last.url if last is not None else UNSET, "next_check_at": 0.0}
-    if state is not None:
-        said |= {f: getattr(state, own) for f, own in DERIVED.items()}
-    members = {
-        CHECK.get(f, f): v
-        for f in (*CHECK, *(f for f in _CHECK if f not in CHECK))
-        if f not in ("name", "exchanges") and (v := getattr(check, f)) != said.get(f, _CHECK[f])
-    }
-    return {"check": members} if last is None else {"check": members, "http": last}
 
 
 def check_of(row: Any, before: tuple[Exchange, ...] = ()) -> Check | None:
     """The check a decoded line tells of, if it tells of one; ``before`` are its earlier exchanges."""
-    if row.check is None:
+    own = row.check
+    if own is None:
         return None
-    said = {f: getattr(row, f) for f in DERIVED}
-    said["url"] = row.http.url if row.http is not None else ""
-    own = {f: v for f in _CHECK if f not in ("name", "exchanges") and (v := getattr(row.check, f)) is not UNSET}
-    exchanges = before if row.http is None else (*before, row.http)
-    return Check(**{"name": row.name, **said, **own, "exchanges": exchanges})
+    last = row.http
+    url = own.url if own.url is not UNSET else last.url if last is not None else ""
+    says = {f: b if a is UNSET else a for f, a, b in zip(mirror.DERIVED, _says(own), _says(row), strict=True)}
+    return Check(
+        name=row.name,
+        url=url,
+        exchanges=before if last is None else (*before, last),
+        **says,
+        **dict(zip(mirror.CHECK_FIELDS, _check(own), strict=True)),
+    )
 
 
-def host_members(host: HostState) -> dict[str, Any]:
+_HOST_FIELDS = tuple(f for f in mirror.defaults(HostState) if f != "key")
+_host = getter(_HOST_FIELDS)
+
+
+def host_members(host: HostState, n: int) -> Any:
     """The members of an ``o`` line."""
-    given = msgspec.structs.asdict(host)
-    return {f: v for f, v in given.items() if f != "key" and v != _HOST[f]}
+    return mirror.HostMembers(*_host(host), n)
 
 
 def host_of(raw: bytes) -> HostState:
     """The host state in an ``o`` line."""
-    return HostState(**msgspec.structs.asdict(_decode_host(raw)))
+    row = _decode_host(raw)
+    return HostState(key=row.key, **dict(zip(_HOST_FIELDS, _host(row), strict=True)))

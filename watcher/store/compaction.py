@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import contextlib
 import sys
+from bisect import bisect_left
 from collections.abc import Iterator
-
-import msgspec
+from zlib import crc32
 
 from watcher.store import lines
-from watcher.store.fold import HeaderLine
+from watcher.store.fold import HeaderLine, decode_header
 from watcher.store.fs import FS, write_whole
 from watcher.store.layout import Layout
-from watcher.store.lines import Bad
+from watcher.store.lines import BATCH, Bad
 from watcher.store.opening import drop, unfinished
 from watcher.store.raws import fold, snapshot_line
-from watcher.store.recovery import ends_well, keep_aside
+from watcher.store.recovery import keep_aside, last_line
 from watcher.store.sealed import Sealed, in_chunks
 from watcher.store.thrift import merge_small
 
@@ -42,7 +42,7 @@ def compact_files(layout: Layout, base: int, upto: int, store_id: str, at: float
         sealed.write_history(upto)
         sealed.write_audit(upto)
         path = layout.snapshot(upto)
-        write_whole(layout.fs, path, in_chunks(_snapshot(layout, base, sealed, store_id, at)))
+        write_whole(layout.fs, path, _snapshot(layout, base, sealed, store_id, at))
     try:
         verify(layout.fs, path)
     except OSError:
@@ -54,50 +54,70 @@ def compact_files(layout: Layout, base: int, upto: int, store_id: str, at: float
 
 def _snapshot(layout: Layout, base: int, sealed: Sealed, store_id: str, at: float) -> Iterator[bytes]:
     """The lines of the new snapshot: hosts, then watches, each sorted by escaped key; one line a key."""
-    count, n = 0, sealed.n
     old_n, rows = _merged(layout, base, sealed)
-    yield lines.header(HeaderLine(store=store_id, n=max(n, old_n), at=at))
-    for row in rows:
-        count += 1
-        yield row
-    yield lines.end(count, max(n, old_n))
+    n, count = max(sealed.n, old_n), 0
+    head = lines.header(HeaderLine(store=store_id, n=n, at=at))
+    crc = crc32(head)
+    yield head
+    for chunk in in_chunks(rows):
+        count += chunk.count(b"\n")
+        crc = crc32(chunk, crc)
+        yield chunk
+    yield lines.end(count, n, crc)
 
 
 def _merged(layout: Layout, base: int, sealed: Sealed) -> tuple[int, Iterator[bytes]]:
-    updates = sorted(sealed.full.keys() | sealed.delta.keys())
+    """The old snapshot's last number, and the new one's lines joined as they come."""
+    prefixes = sorted(sealed.full.keys() | sealed.delta.keys() | sealed.gone)
     if not base:
-        return 0, (_line_for(key, None, sealed) for key in updates)
-    return _last_n(layout.fs, layout.snapshot(base)), _merge(layout, layout.snapshot(base), updates, sealed)
+        return 0, (_line_for(prefix, None, sealed) for prefix in prefixes)
+    path = layout.snapshot(base)
+    last = last_line(layout.fs, path)
+    whole = last is not None and _is_whole(layout.fs, path)
+    batches = _batches(layout, path, whole)
+    return decode_header(last).n if last is not None else 0, _merge(batches, prefixes, sealed)
 
 
-def _merge(layout: Layout, path: str, updates: list[bytes], sealed: Sealed) -> Iterator[bytes]:
+def _batches(layout: Layout, path: str, whole: bool) -> Iterator[list[bytes]]:
+    """The keyed lines of a snapshot; where its checksum does not hold, only those that are good by themselves."""
     bad: list[Bad] = []
-    gone, position, count = sealed.gone, 0, len(updates)
-    following = updates[0] if updates else None
+    offset = 0
     with layout.fs.reader(path) as stream:
-        for _, raw in lines.scan(stream, bad):
-            if raw.startswith((lines.HEADER, lines.END)):
-                continue
-            key = raw[6:7] + raw[lines.HEAD : lines.key_end(raw)]
-            while following is not None and following < key:
-                yield _line_for(following, None, sealed)
-                position += 1
-                following = updates[position] if position < count else None
-            if following == key:
-                yield _line_for(key, None if key in gone else raw, sealed)
-                position += 1
-                following = updates[position] if position < count else None
-            elif not gone or key not in gone:
-                yield raw
-    for key in updates[position:]:
-        yield _line_for(key, None, sealed)
+        while batch := stream.readlines(BATCH):
+            size = sum(map(len, batch))
+            if not whole:
+                batch = [raw for _, raw in lines.scan(batch, bad, offset)]
+            offset += size
+            yield [raw for raw in batch if raw[6:7] in b"so"] if not whole or offset == size else batch
     for piece in bad:
         keep_aside(layout, path, piece)
 
 
-def _line_for(key: bytes, old: bytes | None, sealed: Sealed) -> bytes:
+def _merge(batches: Iterator[list[bytes]], prefixes: list[bytes], sealed: Sealed) -> Iterator[bytes]:
+    """Both are sorted as bytes, so whole stretches of untouched lines pass unlooked at."""
+    at = 0
+    for batch in batches:
+        if batch and batch[-1].startswith(lines.END):
+            batch.pop()
+        low = 0
+        while at < len(prefixes) and batch and prefixes[at] <= batch[-1]:
+            prefix = prefixes[at]
+            high = bisect_left(batch, prefix, low)
+            yield from batch[low:high]
+            known = batch[high].startswith(prefix)
+            low = high + known
+            at += 1
+            if prefix in sealed.full or prefix in sealed.delta:
+                yield _line_for(prefix, batch[high] if known and prefix not in sealed.gone else None, sealed)
+        yield from batch[low:]
+    for prefix in prefixes[at:]:
+        if prefix in sealed.full or prefix in sealed.delta:
+            yield _line_for(prefix, None, sealed)
+
+
+def _line_for(prefix: bytes, old: bytes | None, sealed: Sealed) -> bytes:
     """The snapshot's line for one updated key; ``old`` is the line in the snapshot before."""
-    spot, change = sealed.full.get(key), sealed.delta.get(key)
+    spot, change = sealed.full.get(prefix), sealed.delta.get(prefix)
     full = old if spot is None else sealed.line(spot)
     if change is not None:
         return fold(full, sealed.line(change))
@@ -105,25 +125,22 @@ def _line_for(key: bytes, old: bytes | None, sealed: Sealed) -> bytes:
     return snapshot_line(full) if full[6:7] == b"s" else full
 
 
-def _last_n(fs: FS, path: str) -> int:
-    size = fs.size(path)
-    fd = fs.open_read(path)
-    try:
-        tail = fs.pread(fd, 256, max(0, size - 256))
-    finally:
-        fs.close(fd)
-    last = tail[tail.rfind(lines.END) :]
-    return msgspec.json.decode(last, type=HeaderLine).n if lines.intact(last) else 0
-
-
 def verify(fs: FS, path: str) -> None:
-    """Read a snapshot back, every checksum. Raises CompactionFailed."""
-    bad: list[Bad] = []
-    with fs.reader(path) as stream:
-        for _ in lines.scan(stream, bad):
-            pass
-    if bad or not ends_well(fs, path):
+    """Read a snapshot back, every byte. Raises CompactionFailed."""
+    if not _is_whole(fs, path):
         raise CompactionFailed(5, "the new snapshot does not read back as written", path)
+
+
+def _is_whole(fs: FS, path: str) -> bool:
+    last = last_line(fs, path)
+    if last is None:
+        return False
+    left, crc = fs.size(path) - len(last), 0
+    with fs.reader(path) as stream:
+        while left > 0 and (chunk := stream.read(min(left, BATCH))):
+            crc = crc32(chunk, crc)
+            left -= len(chunk)
+    return left == 0 and lines.whole_crc(last) == crc
 
 
 def main(arguments: list[str]) -> int:

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import msgspec
 
 from watcher.core.history import Check
-from watcher.core.model import Outcome
-from watcher.core.state import HostState, Summary, UrlState
+from watcher.core.model import Outcome, Record
+from watcher.core.state import HostState, UrlState
 from watcher.store import lines
-from watcher.store.codec import check_members, delta_members, host_members, state_members
+from watcher.store.codec import delta_members, full_members, host_members, lone_members
 from watcher.store.fold import Fold
-from watcher.store.index import Place, pack, unpack
+from watcher.store.index import PLACES, Place, pack
 from watcher.store.layout import JOURNAL, file_id
 
 VERSIONS = frozenset({Outcome.FIRST, Outcome.CHANGED, Outcome.RETURNED, Outcome.REDEFINED, Outcome.GONE})
 _encode_exchange = msgspec.json.Encoder().encode
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
+class Entry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What goes into the journal as one write: a check, the state it led to, and the hosts it taught us about.
 
     ``version`` makes the state a row of history; None decides by the check's outcome. ``retention``
@@ -37,10 +36,10 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     def is_version(self) -> bool:
         if self.version is not None:
             return self.version
-        return self.check is not None and not self.check.silent and self.check.outcome in VERSIONS
+        return self.check is not None and self.check.outcome in VERSIONS and not self.check.silent
 
 
-class Base(msgspec.Struct, frozen=True):
+class Base(msgspec.Struct, frozen=True, gc=False):
     """What a watch's next ``a`` line builds on: the state and number of its ``s`` line, the cold fields named since."""
 
     state: UrlState
@@ -48,7 +47,7 @@ class Base(msgspec.Struct, frozen=True):
     named: frozenset[str]
 
 
-class Draft(msgspec.Struct):
+class Draft(msgspec.Struct, gc=False):
     """An entry as lines. ``at`` is the index of its state line, ``base`` what that line leaves to build on."""
 
     entry: Entry
@@ -87,42 +86,32 @@ class Desk:
             for exchange in check.exchanges[:-1]:
                 head = b'{"n":%d,"of":%d,' % (self._next(), draft.n)
                 raw = msgspec.Raw(head + _encode_exchange(exchange)[1:])
-                draft.lines.append(lines.line("e", name, raw))
+                draft.lines.append(lines.line(b"e", name, raw))
         for host in entry.hosts:
-            draft.lines.append(lines.line("o", host.key, {"n": self._next(), **host_members(host)}))
-        if state is not None or check is not None:
-            self._state_line(draft, name, ahead)
+            draft.lines.append(lines.line(b"o", host.key, host_members(host, self._next())))
+        if state is not None:
+            self._next()
+            self._state_line(draft, state, ahead)
+        elif check is not None:
+            draft.lines.append(lines.line(b"c", name, lone_members(self._next(), check)))
         return draft
 
     def _next(self) -> int:
         self._fold.n += 1
         return self._fold.n
 
-    def _state_line(self, draft: Draft, name: str, ahead: dict[str, Base]) -> None:
-        entry, state = draft.entry, draft.entry.state
-        kind = "c"
-        members: dict[str, Any] = {"n": self._next()}
-        if state is not None:
-            base = ahead.get(name) or self._base(name)
-            draft.full = (
-                base is None or entry.is_version or state.record != base.state.record or state.url != base.state.url
-            )
-            if draft.full or base is None:
-                kind = "s"
-                members |= {"ver": True} if entry.is_version else {}
-                members |= {"cls": entry.retention} if entry.retention != "default" else {}
-                members |= state_members(state)
-                draft.base = Base(state, draft.n, frozenset())
-            else:
-                kind = "a"
-                delta, named = delta_members(state, base.state, base.named)
-                members |= {"b": base.number, **delta}
-                draft.base = Base(base.state, base.number, named)
-            ahead[name] = draft.base
-        if entry.check is not None:
-            members |= check_members(entry.check, state)
+    def _state_line(self, draft: Draft, state: UrlState, ahead: dict[str, Base]) -> None:
+        entry, name, version = draft.entry, state.name, draft.entry.is_version
+        base = None if version else ahead.get(name) or self._base(name)
+        if base is None or state.url != base.state.url or not _same(state.record, base.state.record):
+            members = full_members(state, draft.n, version, entry.retention, entry.check)
+            draft.full, draft.base = True, Base(state, draft.n, frozenset())
+        else:
+            members, named = delta_members(state, draft.n, base.state, base.number, base.named, entry.check)
+            draft.base = Base(base.state, base.number, named)
+        ahead[name] = draft.base
         draft.at = len(draft.lines)
-        draft.lines.append(lines.line(kind, name, members))
+        draft.lines.append(lines.line(b"s" if draft.full else b"a", name, members))
 
     def _base(self, name: str) -> Base | None:
         if name in self._fold.suspects or name not in self._fold.rows:
@@ -144,14 +133,13 @@ class Desk:
         state = draft.entry.state
         if state is None:
             return
-        name, summary = state.name, summary_of(state)
-        full: Place | None = place
-        delta: Place | None = None
+        name, rows = state.name, self._fold.rows
         if draft.full:
+            places: tuple[int, ...] = (*place, 0, 0, 0)
             self._fold.suspects.discard(name)
         else:
-            full, delta = unpack(name, self._fold.rows[name]).full, place
-        self._fold.rows[name] = pack(name, full, delta, draft.n, base.number, summary)
+            places = (*PLACES.unpack_from(rows[name])[:3], *place)
+        rows[name] = pack(places, draft.n, base.number, state)
         self._bases.pop(name, None)
         self._bases[name] = base
         if len(self._bases) > self.REMEMBERED:
@@ -162,19 +150,5 @@ class Desk:
         self._bases.pop(name, None)
 
 
-def summary_of(state: UrlState) -> Summary:
-    """The narrow part of a state."""
-    return Summary(
-        url=state.url,
-        status=state.status,
-        outcome=state.outcome,
-        http_status=state.http_status,
-        check_interval=state.check_interval,
-        next_check_at=state.next_check_at,
-        last_fetched_at=state.last_fetched_at,
-        last_changed_at=state.last_changed_at,
-        seen_at=state.seen_at,
-        unchanged_streak=state.unchanged_streak,
-        failures=state.failures,
-        paused=state.paused,
-    )
+def _same(one: Record | None, other: Record | None) -> bool:
+    return one is other or one == other

@@ -66,13 +66,13 @@ def order(
     raws, gone, gone_hosts = [], {}, {}
     for name in names:
         gone[name] = number()
-        raws.append(lines.line("x", name, {"n": gone[name]}))
+        raws.append(lines.line(b"x", name, {"n": gone[name]}))
         salt = os.urandom(16)
         digest = hashlib.sha256(salt + name.encode("utf-8", "surrogatepass")).hexdigest()
-        raws.append(lines.line("f", "", {"n": number(), "at": at, "salt": salt.hex(), "sha256": digest}))
+        raws.append(lines.line(b"f", "", {"n": number(), "at": at, "salt": salt.hex(), "sha256": digest}))
     for host in hosts:
         gone_hosts[host] = number()
-        raws.append(lines.line("y", host, {"n": gone_hosts[host]}))
+        raws.append(lines.line(b"y", host, {"n": gone_hosts[host]}))
     return b"".join(raws), gone, gone_hosts
 
 

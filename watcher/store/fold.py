@@ -11,7 +11,7 @@ from watcher.store import lines
 from watcher.store.codec import host_of
 from watcher.store.index import OUTCOME_CODE, PLACES, ROW, STATUS_CODE
 
-_S, _A, _O, _X, _Y, _H = b"saoxyh"
+_S, _A, _O, _X, _Y, _H, _QUOTE = b'saoxyh"'
 _FUTURE = "future"
 _SHAPE = "shape"
 
@@ -26,7 +26,7 @@ class HotLine(msgspec.Struct, gc=False):
     at: float = nan
     out: str | None = None
     st: int = 0
-    status: str = msgspec.field(name="is", default="new")
+    status: str = msgspec.field(name="is", default="ok")
     nxt: float | None = 0.0
     ivl: float = 0.0
     same: int = 0
@@ -95,6 +95,68 @@ class Fold:
             return self._other(raw, kind)
         except msgspec.MsgspecError as error:
             raise Unfit(_SHAPE) from error
+
+    def absorb(self, file: int, offset: int, batch: list[bytes]) -> int:
+        """Take consecutive lines of a snapshot that are known to be good. Returns the offset behind them.
+
+        Raises :class:`Unfit`. A start may be a million of these, so ``s`` lines are handled without a call each;
+        the snapshot's own first and last lines say how far its numbers go.
+        """
+        try:
+            return (self._absorb if self.hot else self._absorb_places)(file, offset, batch)
+        except (msgspec.MsgspecError, ValueError, IndexError) as error:
+            raise Unfit(_SHAPE) from error
+
+    def _absorb(self, file: int, offset: int, batch: list[bytes]) -> int:
+        rows, decode, pack_row = self.rows, _hot, ROW.pack
+        for raw in batch:
+            if raw[6] != _S or raw[7] != _QUOTE:
+                self.apply(file, offset, raw)
+                offset += len(raw)
+                continue
+            line = decode(raw)
+            nxt, chg, read = line.nxt, line.chg, line.read
+            row = pack_row(
+                file,
+                offset,
+                len(raw),
+                0,
+                0,
+                0,
+                line.n,
+                line.b or line.n,
+                STATUS_CODE.get(line.status, 0),
+                OUTCOME_CODE.get(line.out, 0),
+                line.paused,
+                line.st,
+                line.same,
+                line.fail,
+                line.ivl,
+                nan if nxt is None else nxt,
+                line.at,
+                nan if chg is None else chg,
+                nan if read is None else read,
+            )
+            rows[line.w] = row + line.url.encode() if line.url else row
+            if line.v > lines.FORMAT:
+                raise Unfit(_FUTURE)
+            if line.lost:
+                self.suspects.add(line.w)
+            offset += len(raw)
+        return offset
+
+    def _absorb_places(self, file: int, offset: int, batch: list[bytes]) -> int:
+        rows, pack_places, head = self.rows, PLACES.pack, lines.HEAD
+        for raw in batch:
+            size = len(raw)
+            if raw[6] != _S or raw[7] != _QUOTE:
+                self.apply(file, offset, raw)
+            else:
+                key = raw[head : raw.index(b'"', head)]
+                name = lines.unescape(lines.raw_key(raw)) if b"\\" in key else key.decode("ascii")
+                rows[name] = pack_places(file, offset, size, 0, 0, 0)
+            offset += size
+        return offset
 
     def _move(self, file: int, offset: int, raw: bytes, full: bool) -> str:
         line = _hot(raw)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+
 import msgspec
 
 from watcher.core.history import Check
@@ -44,7 +46,7 @@ def follow(layout: Layout, fold: Fold, sizes: dict[int, int], base: int) -> Foll
         finally:
             layout.fs.close(fd)
         data = data[: data.rfind(b"\n") + 1]
-        good = list(lines.scan(data.splitlines(keepends=True), [], done))
+        good = list(lines.scan(io.BytesIO(data), [], done))
         for offset, raw in good:
             try:
                 name = fold.apply(file_id(JOURNAL, number), offset, raw)

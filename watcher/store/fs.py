@@ -7,6 +7,7 @@ import errno
 import fcntl
 import mmap
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 READ_BUFFER = 1 << 20
+_OCTAL = re.compile(r"\\([0-7]{3})")
 
 
 class FS:
@@ -150,7 +152,7 @@ def parse_mountinfo(text: str) -> list[tuple[str, str]]:
     for line in text.splitlines():
         fields = line.split(" ")
         if len(fields) > 6 and "-" in fields:
-            point = fields[4].encode("ascii", "backslashreplace").decode("unicode_escape")
+            point = _OCTAL.sub(lambda match: chr(int(match[1], 8)), fields[4])
             found.append((point, fields[fields.index("-") + 1]))
     return found
 

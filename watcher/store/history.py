@@ -15,11 +15,19 @@ from watcher.core.exchange import Exchange
 from watcher.core.history import AsOf, Check, Known, Version
 from watcher.core.model import Outcome
 from watcher.store import lines
-from watcher.store.codec import check_of, decode_check, decode_exchange, decode_of, decode_state, record_of
+from watcher.store.codec import check_of, decode_check, decode_exchange, decode_state, record_of
 from watcher.store.fold import HeaderLine, decode_header
 from watcher.store.layout import Layout
 from watcher.store.lines import Bad
 
+
+class _ExchangeLine(msgspec.Struct, gc=False):
+    """Which check an ``e`` line belongs to."""
+
+    of: int = 0
+
+
+_decode_of = msgspec.json.Decoder(_ExchangeLine).decode
 _CONFIRMS = frozenset({Outcome.NOT_MODIFIED, Outcome.UNCHANGED})
 _VERSION = b'"ver":true'
 
@@ -43,7 +51,7 @@ class Past:
                     yield version
 
     def _live(self, key: bytes) -> Iterator[tuple[int, bytes]]:
-        needle = b'{"k":"s","w":"%b",' % key
+        needle = lines.prefix(b"s", key)
         for number in sorted(self.sizes, reverse=True):
             size = self.sizes[number]
             if size:
@@ -161,28 +169,29 @@ def _find(view: mmap, needle: bytes) -> Iterator[bytes]:
 
 
 def rows_of(layout: Layout, path: str, key: bytes) -> list[bytes]:
-    """The rows of one watch in a history file (sorted by key), found by bisection; oldest first."""
+    """The rows of one watch in a history file, found by bisection; oldest first."""
     size = layout.fs.size(path)
     if not size:
         return []
     with layout.fs.map(path, size) as view:
-        at = _bisect(view, key)
+        needle = lines.prefix(b"s", key)
+        at = _bisect(view, needle)
         found = []
         while at is not None and at < len(view):
             stop = view.find(b"\n", at) + 1 or len(view)
             raw = view[at:stop]
             if lines.intact(raw):
-                if raw.startswith(lines.END) or lines.raw_key(raw) != key:
+                if not raw.startswith(needle):
                     break
                 found.append(raw)
             at = stop
         if at is None:
-            found = list(_find(view, b'{"k":"s","w":"%b",' % key))
+            found = list(_find(view, needle))
     return found
 
 
-def _bisect(view: mmap, key: bytes) -> int | None:
-    """The offset of the first line whose key is not below ``key``; None where damage makes that unknowable."""
+def _bisect(view: mmap, needle: bytes) -> int | None:
+    """The offset of the first row that is not below ``needle``; None where damage makes that unknowable."""
     low, high = 0, len(view)
     while low < high:
         start = view.rfind(b"\n", low, (low + high) // 2) + 1 or low
@@ -190,7 +199,7 @@ def _bisect(view: mmap, key: bytes) -> int | None:
         raw = view[start:stop]
         if not lines.intact(raw):
             return None
-        if not raw.startswith(lines.END) and (raw.startswith(lines.HEADER) or lines.raw_key(raw) < key):
+        if raw < needle and not raw.startswith(lines.END):
             low = stop
         else:
             high = start
@@ -206,7 +215,7 @@ def checks_in(stream: Iterator[bytes], name: str | None = None) -> Iterator[tupl
             continue
         try:
             if raw.startswith(b'{"k":"e"'):
-                before.append((decode_of(raw).of, decode_exchange(raw)))
+                before.append((_decode_of(raw).of, decode_exchange(raw)))
             elif b'"check":{' in raw:
                 row = decode_check(raw)
                 check = check_of(row, tuple(exchange for of, exchange in before if of == row.n))

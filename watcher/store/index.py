@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import ItemsView, Iterator, Mapping
+from collections.abc import Callable, ItemsView, Iterator, Mapping
 from math import isnan, nan
-from typing import Final, NamedTuple, cast
+from typing import Final, NamedTuple
 
 from watcher.core.model import Outcome, Status
-from watcher.core.state import Summary
+from watcher.core.state import Summary, UrlState
 
 STATUSES: Final = tuple(Status)
 OUTCOMES: Final = (None, *Outcome)
-STATUS_CODE: Final = {str(s): i for i, s in enumerate(STATUSES)}
-OUTCOME_CODE: Final = {None if o is None else str(o): i for i, o in enumerate(OUTCOMES)}
+STATUS_CODE: Final[dict[str, int]] = {str(s): i for i, s in enumerate(STATUSES)}
+OUTCOME_CODE: Final[dict[str | None, int]] = {None if o is None else str(o): i for i, o in enumerate(OUTCOMES)}
 
 PLACES: Final = struct.Struct("<IQIIQI")
 ROW: Final = struct.Struct("<IQIIQIQQBBBHIIddddd")
@@ -27,58 +27,32 @@ class Place(NamedTuple):
     size: int
 
 
-class Row(NamedTuple):
-    """One watch. ``full`` is the place of its ``s`` line, ``delta`` of the newest ``a`` line on top of it.
-
-    ``n`` numbers the newest line, ``base`` the ``s`` line that deltas are told against. ``summary`` is
-    None in an index of places only.
-    """
-
-    full: Place | None
-    delta: Place | None
-    n: int = 0
-    base: int = 0
-    summary: Summary | None = None
-
-
-def pack(name: str, full: Place | None, delta: Place | None, n: int, base: int, summary: Summary) -> bytes:
+def pack(places: tuple[int, ...], n: int, base: int, state: UrlState) -> bytes:
     """The packed form of a row; the URL follows where it is not the name itself."""
-    own = b"" if summary.url == name else summary.url.encode("utf-8", "surrogatepass")
-    return _pack_raw(full or _NOWHERE, delta or _NOWHERE, n, base, _codes(summary), _times(summary)) + own
+    nxt, at, chg, read = state.next_check_at, state.last_fetched_at, state.last_changed_at, state.seen_at
+    row = ROW.pack(
+        *places,
+        n,
+        base,
+        STATUS_CODE[state.status],
+        OUTCOME_CODE[state.outcome],
+        state.paused,
+        state.http_status,
+        state.unchanged_streak,
+        state.failures,
+        state.check_interval,
+        nan if nxt is None else nxt,
+        nan if at is None else at,
+        nan if chg is None else chg,
+        nan if read is None else read,
+    )
+    return row if state.url == state.name else row + state.url.encode("utf-8")
 
 
-_NOWHERE: Final = Place(0, 0, 0)
-
-
-def _codes(s: Summary) -> tuple[int, ...]:
-    outcome = OUTCOME_CODE[None if s.outcome is None else str(s.outcome)]
-    return (STATUS_CODE[str(s.status)], outcome, s.paused, s.http_status, s.unchanged_streak, s.failures)
-
-
-def _times(s: Summary) -> tuple[float, ...]:
-    held = (s.next_check_at, s.last_fetched_at, s.last_changed_at, s.seen_at)
-    return (s.check_interval, *(nan if t is None else t for t in held))
-
-
-def _pack_raw(full: Place, delta: Place, n: int, base: int, codes: tuple[int, ...], times: tuple[float, ...]) -> bytes:
-    return ROW.pack(*full, *delta, n, base, *codes, *times)
-
-
-def unpack(name: str, packed: bytes) -> Row:
-    """The row behind its packed form."""
-    if len(packed) == PLACES.size:
-        fields = PLACES.unpack(packed)
-        return Row(_place(fields[:3]), _place(fields[3:]))
-    return Row(*_head(packed), summary=summarise(name, packed))
-
-
-def _place(fields: tuple[int, ...]) -> Place | None:
-    return Place(*fields) if fields[0] else None
-
-
-def _head(packed: bytes) -> tuple[Place | None, Place | None, int, int]:
-    f = ROW.unpack_from(packed)
-    return _place(f[0:3]), _place(f[3:6]), f[6], f[7]
+def places(packed: bytes) -> tuple[Place | None, Place | None]:
+    """Where a row's ``s`` line is, and the newest ``a`` line on top of it."""
+    f = PLACES.unpack_from(packed)
+    return Place(f[0], f[1], f[2]) if f[0] else None, Place(f[3], f[4], f[5]) if f[3] else None
 
 
 def newest(packed: bytes | None) -> int | None:
@@ -86,11 +60,21 @@ def newest(packed: bytes | None) -> int | None:
     return None if packed is None else ROW.unpack_from(packed)[6] if len(packed) >= ROW.size else 0
 
 
+def base_of(packed: bytes) -> int:
+    """The number of the ``s`` line that a row's deltas are told against."""
+    return int(ROW.unpack_from(packed)[7])
+
+
+def url_of(name: str, packed: bytes) -> str:
+    """A row's URL, which is the name where none is packed."""
+    return packed[ROW.size :].decode() if len(packed) > ROW.size else name
+
+
 def summarise(name: str, packed: bytes) -> Summary:
     """The summary in a packed row."""
     f = ROW.unpack_from(packed)
     return Summary(
-        url=packed[ROW.size :].decode("utf-8", "surrogatepass") if len(packed) > ROW.size else name,
+        url=url_of(name, packed),
         status=STATUSES[f[8]],
         outcome=OUTCOMES[f[9]],
         paused=bool(f[10]),
@@ -105,14 +89,26 @@ def summarise(name: str, packed: bytes) -> Summary:
     )
 
 
-class Summaries(Mapping[str, Summary]):
-    """The summaries by name, made on demand from the packed rows; a live view."""
+def summary_of(state: UrlState) -> Summary:
+    """The narrow part of a state."""
+    return Summary(**{field: getattr(state, field) for field in Summary.__struct_fields__})
 
-    def __init__(self, rows: dict[str, bytes]) -> None:
+
+class Summaries(Mapping[str, Summary]):
+    """The summaries by name, made on demand from the packed rows; a live view.
+
+    ``far`` reads one from disk, for an index of places only.
+    """
+
+    def __init__(self, rows: dict[str, bytes], far: Callable[[str], Summary]) -> None:
         self._rows = rows
+        self._far = far
 
     def __getitem__(self, name: str) -> Summary:
-        return summarise(name, self._rows[name])
+        return self._of(name, self._rows[name])
+
+    def _of(self, name: str, packed: bytes) -> Summary:
+        return summarise(name, packed) if len(packed) >= ROW.size else self._far(name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._rows)
@@ -124,7 +120,7 @@ class Summaries(Mapping[str, Summary]):
         return name in self._rows
 
     def items(self) -> ItemsView[str, Summary]:
-        return cast(ItemsView[str, Summary], _Items(self))
+        return _Items(self)
 
 
 class _Items(ItemsView[str, Summary]):
@@ -134,4 +130,4 @@ class _Items(ItemsView[str, Summary]):
 
     def __iter__(self) -> Iterator[tuple[str, Summary]]:
         for name, packed in self._mapping._rows.items():
-            yield name, summarise(name, packed)
+            yield name, self._mapping._of(name, packed)

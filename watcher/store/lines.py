@@ -28,6 +28,8 @@ HEAD = 14
 END = b'{"k":"end"'
 HEADER = b'{"k":"h"'
 RESUME = b'{"k":"'
+BATCH = 1 << 20
+"""Bytes of lines read at a time where whole files are gone through."""
 
 _encode = msgspec.json.Encoder(decimal_format="number").encode
 
@@ -46,12 +48,12 @@ def seal(head: bytes, fields: bytes) -> bytes:
     return b'%b,"c":"%08x"}\n' % (body, crc32(body))
 
 
-def line(kind: str, key: str, fields: object) -> bytes:
+def line(kind: bytes, key: str, fields: object) -> bytes:
     """A keyed line. The key is ASCII-escaped, so that it can be found, sorted and compared as bytes.
 
     Raises ValueError for what strict JSON cannot hold (lone surrogates, NaN).
     """
-    return seal(b'{"k":"%b","w":%b' % (kind.encode(), json.dumps(key).encode()), _encode(fields))
+    return seal(prefix(kind, escape(key)), _encode(fields))
 
 
 def header(fields: object) -> bytes:
@@ -59,19 +61,18 @@ def header(fields: object) -> bytes:
     return seal(HEADER, _encode(fields))
 
 
-def end(lines: int, n: int) -> bytes:
-    """The last line of a snapshot or a history file: how many keyed lines came before, and the last sequence number."""
-    return seal(END, b'{"lines":%d,"n":%d}' % (lines, n))
+def end(lines: int, n: int = 0, crc: int | None = None) -> bytes:
+    """The last line of a snapshot or a history file: how many keyed lines came before, the last sequence number.
+
+    ``crc`` is the CRC-32 of everything before it: one look tells that no line needs a look of its own.
+    """
+    whole = b"" if crc is None else b',"crc":"%08x"' % crc
+    return seal(END, b'{"lines":%d,"n":%d%b}' % (lines, n, whole))
 
 
 def intact(raw: bytes) -> bool:
     """Whether ``raw`` is one whole line as it was written. Bytes are compared, so ``A`` is not ``a``."""
-    return (
-        raw[-11:-3] == b"%08x" % crc32(raw[:-SUFFIX])
-        and raw[-SUFFIX:-11] == b',"c":"'
-        and raw[-3:] == b'"}\n'
-        and raw[:6] == RESUME
-    )
+    return raw[-SUFFIX:] == b',"c":"%08x"}\n' % crc32(raw[:-SUFFIX]) and raw[:6] == RESUME
 
 
 def key_end(raw: bytes) -> int:
@@ -85,8 +86,13 @@ def key_end(raw: bytes) -> int:
     return at
 
 
+def prefix(kind: bytes, key: bytes) -> bytes:
+    """How every line of ``kind`` with this (escaped) key begins. Files sorted by it are sorted as bytes."""
+    return b'{"k":"%b","w":"%b"' % (kind, key)
+
+
 def raw_key(raw: bytes) -> bytes:
-    """The key of a keyed line, still escaped: what files are sorted by."""
+    """The key of a keyed line, still escaped."""
     return raw[HEAD : key_end(raw)]
 
 
@@ -97,7 +103,20 @@ def unescape(key: bytes) -> str:
 
 def escape(key: str) -> bytes:
     """The key as it stands in a line, without its quotes."""
-    return json.dumps(key)[1:-1].encode()
+    return (_encode(key) if key.isascii() else json.dumps(key).encode())[1:-1]
+
+
+class _End(msgspec.Struct):
+    crc: str = ""
+
+
+_decode_end = msgspec.json.Decoder(_End).decode
+
+
+def whole_crc(last: bytes) -> int | None:
+    """The checksum of a whole file in its (intact) last line, if it has one."""
+    crc = _decode_end(last).crc
+    return int(crc, 16) if crc else None
 
 
 def scan(raws: Iterable[bytes], bad: list[Bad], offset: int = 0) -> Iterator[tuple[int, bytes]]:
@@ -107,7 +126,8 @@ def scan(raws: Iterable[bytes], bad: list[Bad], offset: int = 0) -> Iterator[tup
     glued to junk (a hole left by a power loss) is still found.
     """
     for raw in raws:
-        if intact(raw):
+        # `intact`, without a call a line.
+        if raw[-SUFFIX:] == b',"c":"%08x"}\n' % crc32(raw[:-SUFFIX]) and raw[:6] == RESUME:
             yield offset, raw
         elif raw.strip():
             start = raw.rfind(RESUME)

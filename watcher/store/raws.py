@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from watcher.store import lines
-from watcher.store.codec import HOT, WIRE
+from watcher.store.mirror import HOT, WIRE
 
 Members = dict[str, msgspec.Raw]
 
@@ -18,7 +18,8 @@ _encode = msgspec.json.Encoder().encode
 _FRAME: Final = ("k", "w", "c")
 _CHECK: Final = ("check", "http")
 _OWN: Final = frozenset({*_FRAME, *_CHECK, "n", "b", "d", "fp", "ver"})
-_VALIDATORS: Final = ("etag", "lm", "val")
+_VALIDATORS: Final = frozenset({"etag", "lm", "val"})
+_REPLACED: Final = frozenset({*HOT.values(), *_CHECK, "ver", "n", "b", "d", "lost"})
 _TRUE: Final = msgspec.Raw(b"true")
 
 
@@ -72,17 +73,15 @@ def fold(full: bytes | None, delta: bytes) -> bytes:
     change = members(delta)
     found = members(full) if full is not None else {}
     base = found.get("b") or found.get("n")
-    named = {w for w in change if w in WIRE} | set(_decode_names(found.get("d", msgspec.Raw(b"[]"))))
-    fits = base is not None and change.get("b") == base and "lost" not in found
-    for name in (*HOT.values(), *_CHECK, "ver", "n", "b", "d"):
-        found.pop(name, None)
-    if "val" in change:
-        for name in _VALIDATORS:
-            found.pop(name, None)
+    named = {w for w in change if w in WIRE}
+    if "d" in found:
+        named.update(_decode_names(found["d"]))
     head: Members = {"n": change["n"], "b": base or change.get("b", change["n"])}
     if named:
         head["d"] = msgspec.Raw(_encode(sorted(named)))
-    if not fits:
+    if base is None or change.get("b") != base or "lost" in found:
         head["lost"] = _TRUE
-    kept = {name: value for name, value in change.items() if name not in _OWN}
-    return rebuild(delta, {**head, **found, **kept}, b"s")
+    replaced = _REPLACED | _VALIDATORS if "val" in change else _REPLACED
+    head |= {name: value for name, value in found.items() if name not in replaced}
+    head |= {name: value for name, value in change.items() if name not in _OWN}
+    return rebuild(delta, head, b"s")

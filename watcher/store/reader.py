@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from watcher.core.state import UrlState
 from watcher.store import lines
-from watcher.store.codec import WIRE, decode_delta, decode_state, named_in, state_of
+from watcher.store.codec import decode_delta, decode_state, named_in, state_of
 from watcher.store.drafts import Base
-from watcher.store.index import Place, Row
+from watcher.store.index import Place, base_of, places, url_of
 from watcher.store.layout import Layout
+from watcher.store.mirror import WIRE
 
 
 class Reader:
@@ -25,32 +26,34 @@ class Reader:
         raw = self._layout.fs.pread(fd, place.size, place.offset)
         return raw if lines.intact(raw) else None
 
-    def state(self, name: str, row: Row) -> UrlState | None:
+    def state(self, name: str, packed: bytes) -> UrlState | None:
         """The whole state behind a row: at most two lines. Raises OSError."""
-        full = self.line(row.full) if row.full else None
-        delta = self.line(row.delta) if row.delta else None
+        at, on_top = places(packed)
+        full = self.line(at) if at else None
+        delta = self.line(on_top) if on_top else None
         change = decode_delta(delta) if delta is not None else None
         if full is not None:
             return state_of(decode_state(full), change)
         if change is None:
             return None
         # Its s line is lost: what the attempt says is still the best that is known.
-        url = row.summary.url if row.summary is not None else name
-        return state_of(decode_state(lines.line("s", name, {"url": url})), change)
+        url = url_of(name, packed)
+        return state_of(decode_state(lines.line(b"s", name, {"url": url})), change)
 
-    def base(self, row: Row) -> Base | None:
+    def base(self, packed: bytes) -> Base | None:
         """What the next ``a`` line of this row's watch can build on. Raises OSError."""
-        full = self.line(row.full) if row.full else None
+        at, on_top = places(packed)
+        full = self.line(at) if at else None
         if full is None:
             return None
         decoded = decode_state(full)
         named = frozenset(WIRE[w] for w in decoded.sticky if w in WIRE)
-        if row.delta is not None:
-            delta = self.line(row.delta)
+        if on_top is not None:
+            delta = self.line(on_top)
             if delta is None:
                 return None
             named |= named_in(decode_delta(delta))
-        return Base(state_of(decoded), row.base, named)
+        return Base(state_of(decoded), base_of(packed), named)
 
     def hold(self, file: int) -> None:
         """Open a file now, before it can be unlinked. Raises OSError."""

@@ -46,8 +46,8 @@ _decode = msgspec.json.Decoder(_SealedLine).decode
 class Sealed:
     """An index over sealed segments, as bytes and places. Use as a context manager: it maps the files.
 
-    ``full`` and ``delta`` hold, by kind and escaped key (``b's"name'``, ``b'o"host'``), the place of the
-    newest ``s`` or ``o`` line and of the newest ``a`` line after it.
+    ``full`` and ``delta`` hold, by the prefix of a snapshot's line, the place of the newest ``s`` or ``o`` line
+    and of the newest ``a`` line after it; ``gone`` the prefixes that an erasure takes out of it.
     """
 
     def __init__(self, layout: Layout, numbers: list[int]) -> None:
@@ -91,7 +91,7 @@ class Sealed:
                 while at >= 0:
                     raw = view[at : view.find(b"\n", at) + 1]
                     if lines.intact(raw):
-                        self._erased[target + lines.raw_key(raw)] = _decode(raw).n
+                        self._erased[lines.prefix(target, lines.raw_key(raw))] = _decode(raw).n
                     at = view.find(b'{"k":"%b","w":"' % kind, at + 1)
         self.gone = set(self._erased)
 
@@ -116,7 +116,7 @@ class Sealed:
 
     def _file(self, kind: bytes, raw: bytes, row: _SealedLine, spot: Spot) -> None:
         self.n = max(self.n, row.n)
-        key = (b"o" if kind == b"o" else b"s") + lines.raw_key(raw)
+        key = _prefix(raw)
         if row.n < self._erased.get(key, -1):
             return
         if kind == b"a":
@@ -125,7 +125,7 @@ class Sealed:
             self.full[key] = spot
             self.delta.pop(key, None)
             if row.ver:
-                self.rows.setdefault(row.cls, []).append((key[1:], row.n, spot))
+                self.rows.setdefault(row.cls, []).append((key, row.n, spot))
         if row.check is not None:
             at = row.check.at if row.check.at is not None else row.at
             if at is not None:
@@ -154,13 +154,14 @@ class Sealed:
             for _, raw in self._scan(number, []):
                 if raw.startswith((lines.HEADER, lines.END)) or raw[6:7] in b"xy":
                     continue
-                kind = b"o" if raw[6:7] == b"o" else b"s"
-                if kind + lines.raw_key(raw) in self._erased and self._is_erased(kind, raw):
+                if self._erased and _decode(raw).n < self._erased.get(_prefix(raw), -1):
                     continue
                 yield without(raw, "rec") if raw[6:7] == b"s" else raw
 
-    def _is_erased(self, kind: bytes, raw: bytes) -> bool:
-        return _decode(raw).n < self._erased[kind + lines.raw_key(raw)]
+
+def _prefix(raw: bytes) -> bytes:
+    """The prefix of the snapshot's line that a line of any kind moves."""
+    return b'{"k":"%b%b' % (b"o" if raw[6:7] == b"o" else b"s", raw[7 : lines.key_end(raw) + 1])
 
 
 def write_history(layout: Layout, path: str, rows: Iterable[bytes]) -> None:
@@ -175,7 +176,7 @@ def _framed(rows: Iterable[bytes]) -> Iterator[bytes]:
     for row in rows:
         count += 1
         yield row
-    yield lines.end(count, 0)
+    yield lines.end(count)
 
 
 def write_audit(layout: Layout, path: str, head: HeaderLine, rows: Iterable[bytes]) -> None:

@@ -18,6 +18,7 @@ from watcher.store.erase import Forgotten
 from watcher.store.errors import StoreError, StoreFailed, StoreReadOnly, explain
 from watcher.store.fold import HeaderLine, decode_header
 from watcher.store.fs import FS
+from watcher.store.index import places
 from watcher.store.journal import Journal
 from watcher.store.layout import Layout
 from watcher.store.lock import Lock, refuse_network
@@ -191,7 +192,7 @@ class Store(View):
         return self._committer
 
     def _used(self, entries: Sequence[Entry]) -> None:
-        for entry in entries:
+        for entry in entries if self._fresh else ():
             if entry.state is not None and entry.state.body is not None:
                 self._fresh.discard(entry.state.body)
             self._fresh.difference_update(h.robots_body for h in entry.hosts if h.robots_body)
@@ -285,7 +286,7 @@ class Store(View):
             raise explain(error, error.filename or self.root, "expire in") from error
         done = Expired(rows=rows, files=files, bodies=bodies, watches=len(orphans))
         if done != Expired():
-            writing.write(lines.line("g", "", {"n": self._number(), "at": now, **msgspec.structs.asdict(done)}))
+            writing.write(lines.line(b"g", "", {"n": self._number(), "at": now, **msgspec.structs.asdict(done)}))
         return done
 
     def _oldest(self) -> float | None:
@@ -298,11 +299,11 @@ class Store(View):
         return decode_header(first).at if lines.intact(first) else None
 
     def _class_and_age(self, name: str) -> tuple[str, float]:
-        row = self._row(name)
-        raw = self._reader.line(row.full) if row is not None and row.full is not None else None
+        at, _ = places(self._fold.rows[name])
+        raw = self._reader.line(at) if at is not None else None
         summary = self.summaries[name]
-        at = max(summary.last_fetched_at or 0.0, summary.last_changed_at or 0.0)
-        return erase.class_of(raw) if raw is not None else "default", at
+        seen = max(summary.last_fetched_at or 0.0, summary.last_changed_at or 0.0)
+        return erase.class_of(raw) if raw is not None else "default", seen
 
     def repair(self) -> list[str]:
         """Repair what needs no guessing, and fold damaged segments away; says what was done, a sentence each.

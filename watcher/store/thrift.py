@@ -63,7 +63,7 @@ def history_rows(layout: Layout, path: str) -> Iterator[bytes]:
 
 
 def _order(raw: bytes) -> tuple[bytes, int]:
-    return lines.raw_key(raw), decode_header(raw).n
+    return raw[: lines.key_end(raw) + 1], decode_header(raw).n
 
 
 def _once(rows: Iterable[bytes]) -> Iterator[bytes]:

@@ -9,7 +9,7 @@ from typing import Self, TypeVar
 import msgspec
 
 from watcher.core.history import AsOf, Check, Version
-from watcher.core.state import HostState, UrlState
+from watcher.core.state import HostState, Summary, UrlState
 from watcher.core.validators import Validators
 from watcher.store.bodies import Bodies
 from watcher.store.doctor import examine
@@ -17,7 +17,7 @@ from watcher.store.drafts import Base
 from watcher.store.errors import unreadable
 from watcher.store.follow import Followed, compacted, follow
 from watcher.store.history import Past
-from watcher.store.index import Row, Summaries, newest, unpack
+from watcher.store.index import Summaries, newest, summary_of
 from watcher.store.layout import Layout
 from watcher.store.lock import writer_of
 from watcher.store.opening import load_beside
@@ -47,7 +47,7 @@ class View:
         self._base = loaded.base
         self._past = Past(self._layout, loaded.sizes)
         self.warnings: list[Problem] = list(loaded.problems)
-        self.summaries = Summaries(loaded.fold.rows)
+        self.summaries = Summaries(loaded.fold.rows, self._summary)
 
     def close(self) -> None:
         """Let go of every file. Closing twice is harmless."""
@@ -80,22 +80,30 @@ class View:
         return self._read(lambda: self._state(name))
 
     def _state(self, name: str) -> UrlState | None:
-        row = self._row(name)
-        state = self._reader.state(name, row) if row is not None else None
+        packed = self._fold.rows.get(name)
+        if packed is None:
+            return None
+        try:
+            state = self._reader.state(name, packed)
+        except msgspec.MsgspecError:
+            # Written by a version with other words; to us the watch is new.
+            return None
         if state is not None and name in self._fold.suspects:
             # Whatever stands there is of another time than the newest attempt: nothing to ask conditionally with.
             return msgspec.structs.replace(state, validators=Validators(), body=None)
         return state
 
-    def _row(self, name: str) -> Row | None:
-        packed = self._fold.rows.get(name)
-        return unpack(name, packed) if packed is not None else None
+    def _summary(self, name: str) -> Summary:
+        state = self.state(name)
+        if state is None:
+            raise KeyError(name)
+        return summary_of(state)
 
     def _read_base(self, name: str) -> Base | None:
-        row = self._row(name)
+        packed = self._fold.rows.get(name)
         try:
-            return self._reader.base(row) if row is not None else None
-        except OSError:
+            return self._reader.base(packed) if packed is not None else None
+        except (OSError, msgspec.MsgspecError):
             # Then the next line is a full one, which needs no base.
             return None
 
