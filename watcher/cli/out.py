@@ -121,7 +121,7 @@ class Out:
 def _row(cells: Sequence[str], widths: Sequence[int], aligned: Sequence[bool]) -> str:
     shown = []
     for text, columns, right in zip(cells, widths, aligned, strict=True):
-        kept = cut(text, columns) if len(text) > columns else text
+        kept = text if text.isascii() and len(text) <= columns else cut(text, columns)
         blank = " " * (columns - width(kept))
         shown.append(blank + kept if right else kept + blank)
     return "  ".join(shown).rstrip()

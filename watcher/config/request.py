@@ -126,7 +126,7 @@ def request_options(values: dict[str, Any], url: Url | None) -> RequestOptions:
 
     A body without a method is posted. Raises :class:`Mistake`, about ``body``.
     """
-    given = {key: values[key] for key in SCHEMA if key in values}
+    given = {key: value for key, value in values.items() if key in SCHEMA}
     if "body" in given and given.setdefault("method", "POST") == "GET":
         raise Mistake("a GET request has no body", 'write method = "POST", or leave body out')
     if "robots" in given:

@@ -75,8 +75,8 @@ def read_watch(source: Source, table: Table, around: Surroundings) -> Watch | No
     if retention not in around.retention:
         advice = did_you_mean(retention, around.retention, f"[retention.{retention}]")
         source.mistake(table, "watch", "retention", Mistake(f"there is no retention class {retention!r}", advice))
-    own = cadence.with_cron({key: values[key] for key in cadence.LEVEL if key in values})
-    for key, mistake in cadence.check_level(own, None):
+    own = cadence.with_cron({key: value for key, value in values.items() if key in cadence.LEVEL})
+    for key, mistake in cadence.check_level(own, None) if own else ():
         source.mistake(table, "watch", key, mistake)
     fields = _fields(source, table, values, around)
     _condition(source, table, values, fields)
