@@ -60,6 +60,14 @@ class Past:
                 for raw in reversed(found):
                     yield _n(raw), raw
 
+    def has_live_versions(self) -> bool:
+        """Whether any version is still in a live segment. Raises OSError."""
+        for number, size in self.sizes.items():
+            with self._layout.fs.map(self._layout.segment(number), size) as view:
+                if view.find(_VERSION) >= 0:
+                    return True
+        return False
+
     def _sealed(self, key: bytes) -> list[Iterator[tuple[int, bytes]]]:
         return [self._class(folder, key) for folder in self._layout.history_folders()]
 

@@ -118,6 +118,7 @@ class Expiry:
         return gone
 
     def is_pressing(self, oldest: float | None) -> bool:
-        """Whether the live journal reaches so far back (``oldest``) that rows in it must be sealed to expire."""
+        """Whether versions in the live journal, begun at ``oldest``, must be sealed to expire. Raises OSError."""
         finite = [seconds for seconds in self._keep.values() if seconds is not None]
-        return oldest is not None and bool(finite) and oldest < self._now - min(finite)
+        late = oldest is not None and bool(finite) and oldest < self._now - min(finite)
+        return late and self._past.has_live_versions()
