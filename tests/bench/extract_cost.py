@@ -1,12 +1,11 @@
 """What extraction and diffing cost, as ratios: ``python -m tests.bench.extract_cost``.
 
-Every number is the median CPU time of several runs in this process. parsel is compared when it is installed.
+Every number is the least CPU time of several runs in this process, because others may be using the machine. parsel is compared when it is installed.
 """
 
 from __future__ import annotations
 
 import random
-import statistics
 import time
 from collections.abc import Callable
 
@@ -59,7 +58,7 @@ def page(kilobytes: int, seed: int = 1) -> str:
 
 
 def cpu(work: Callable[[], object], runs: int = 9) -> float:
-    """Median CPU seconds of one call; what is over in less than a millisecond is repeated within each run."""
+    """The least CPU seconds of one call in several runs; what is over in less than a millisecond is repeated within each run."""
     start = time.process_time()
     work()
     repeat = max(1, int(0.02 / max(time.process_time() - start, 1e-4))) if runs > 1 else 1
@@ -69,7 +68,7 @@ def cpu(work: Callable[[], object], runs: int = 9) -> float:
         for _ in range(repeat):
             work()
         times.append((time.process_time() - start) / repeat)
-    return statistics.median(times)
+    return min(times)
 
 
 def show(name: str, seconds: float, ratio: float | None = None, against: str = "") -> None:

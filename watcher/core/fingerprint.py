@@ -43,12 +43,13 @@ def normalise(text: str) -> str:
     Control and invisible characters are dropped, every run of Unicode white space is one space, the ends are
     trimmed, the rest is NFC. Case, quotes and dashes are content. Idempotent.
     """
-    if "\xa0" in text:
+    plain = text.isascii()
+    if not plain:
         text = text.replace("\xa0", " ")
     if text.isprintable():  # then a space is its only white space, and nothing in it is invisible
-        if "  " in text or text[:1] == " " or text[-1:] == " ":
+        if "  " in text or text != text.strip():
             text = " ".join(text.split())
-        return text if text.isascii() else unicodedata.normalize("NFC", text)
+        return text if plain else unicodedata.normalize("NFC", text)
     return " ".join(drop_invisible(text).split())
 
 
@@ -97,7 +98,7 @@ def _canonical(value: Value) -> str:
             pairs = sorted((_text(str(key)), _canonical(item)) for key, item in value.items())
             return "{" + ",".join(f"{key}:{item}" for key, item in pairs) + "}"
         case list() | tuple():
-            return f"[{','.join([_text(item) if isinstance(item, str) else _canonical(item) for item in value])}]"
+            return f"[{','.join([_text(item) if type(item) is str else _canonical(item) for item in value])}]"
     raise TypeError(f"a record cannot hold a {type(value).__name__}")
 
 

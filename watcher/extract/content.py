@@ -21,7 +21,7 @@ _STRONG, _EMPHASIS = "\x02", "\x03"
 """What stands for emphasis until the end. The renderer writes tags where Markdown's own marks would not work, and
 decides so for neighbouring words too: with ``**`` a change far away would look like a change of everything."""
 _TAGS = {"<strong>": _STRONG, "</strong>": _STRONG, "<em>": _EMPHASIS, "</em>": _EMPHASIS}
-_STRUCTURE = frozenset("-|*+#>:`~ ")
+_STRUCTURE = "-|*+#>:`~ "
 """Signs that are Markdown's own: a block of nothing else says nothing."""
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
@@ -42,8 +42,8 @@ def _style() -> Markdown:
 def render(node: Node) -> str:
     """``node`` as Markdown, its emphasis written in one way: ``**strong**``, ``*stressed*``, what touches made one."""
     markdown = node.to_markdown(_style())
-    for tag, place in _TAGS.items():
-        if tag in markdown:
+    if "</" in markdown:
+        for tag, place in _TAGS.items():
             markdown = markdown.replace(tag, place)
     for place, mark in ((_STRONG, "**"), (_EMPHASIS, "*")):
         if place in markdown:
@@ -68,7 +68,7 @@ def split_blocks(markdown: str) -> list[str]:
         elif line:
             blocks.append(line if line.isascii() and line.isprintable() and "  " not in line else normalise(line))
     blocks.extend(map(normalise, fence or ()))
-    return [block for block in blocks if not _STRUCTURE.issuperset(block)]
+    return [block for block in blocks if block.strip(_STRUCTURE)]
 
 
 def _target_reader(url: str, clean: Callable[[str], str]) -> Callable[[str], str]:

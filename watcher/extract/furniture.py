@@ -64,16 +64,16 @@ def _drop_buttons(body: Node) -> None:
 def _drop_empty_details(body: Node) -> None:
     """What unfolds to nothing, once the menu in it is gone."""
     for details in body.select("details"):
-        inside = sum(_size(child) for child in details.children if getattr(child, "tag", "") != "summary")
-        if not inside:
+        inside = [child for child in details.children if getattr(child, "tag", "") != "summary"]
+        if not any(child.text.strip() for child in inside):
             details.decompose()
 
 
 def _main_of(body: Node) -> Node:
     """The innermost ``main`` that holds most of the text, or ``body``."""
-    enough = SHARE * _size(body)
-    mains = [main for main in body.select(_MAIN) if _size(main) >= enough]
-    return min(mains, key=_size, default=body)
+    mains = [(_size(main), place, main) for place, main in enumerate(body.select(_MAIN))]
+    enough = SHARE * _size(body) if mains else 0
+    return min((main for main in mains if main[0] >= enough), default=(0, 0, body))[2]
 
 
 def readable_region(tree: Document, disabled: frozenset[str]) -> Node:
@@ -86,7 +86,11 @@ def readable_region(tree: Document, disabled: frozenset[str]) -> Node:
     _drop_menus(body)
     _drop_buttons(body)
     _drop_empty_details(body)
-    _drop(body, body.select(_BESIDE))
-    for name in ("class", "id"):
-        _drop(body, [element for element in body.select(f"[{name}]") if _is_furniture(element.attr(name) or "")])
+    by_name = [
+        element
+        for name in ("class", "id")
+        for element in body.select(f"[{name}]")
+        if _is_furniture(element.attr(name) or "")
+    ]
+    _drop(body, [*body.select(_BESIDE), *by_name])
     return _main_of(body)

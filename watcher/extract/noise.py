@@ -127,13 +127,13 @@ _RELATIVE = re.compile(
 _COUNT = r"\b\d[\d.,]*\s?[kKmM]?\s+"
 _COUNTERS = re.compile(
     rf"{_COUNT}(?:people|persons|users|visitors|others|guests|members|customers)\s+(?:(?:are|is|have)\s+)?(?:currently\s+)?"
-    r"(?:view(?:ing|ed)|watching|online|looking)\b(?:\s+(?:at\s+)?(?:this|now)\b(?:\s+(?:page|item|now))?)?"
+    r"(?:view(?:ing|ed)|watching|online)\b(?:\s+(?:at\s+)?(?:this|now)\b(?:\s+(?:page|item|now))?)?"
     rf"|{_COUNT}(?:page\s?)?(?:views|hits)\b"
     r"|\b(?:views|hits|visits|visitors|visitor number|viewed)\s*:?\s+\d[\d.,]*(?:\s+times)?\b",
     re.I,
 )
 _MACHINE = re.compile(
-    r"\b(?:page|site)?\s*(?:(?:generated|rendered)\s+(?:in|at|on|by)|loaded in)\b.*\d.*"
+    r"\b(?:page|site)?\s*(?:generated|rendered)\s+(?:in|at|on|by)\b.*\d.*"
     r"|\bserver time\s*:?.*\d.*|\b(?:request|ray|trace|session)[\s-]?id\s*:?\s*[\w-]{8,}",
     re.I,
 )
@@ -193,14 +193,14 @@ RULES: tuple[Rule, ...] = (
         "numbers of views and of people looking are taken out",
         "another number at every visit, and our own visit counts",
         text=_drop_words(_COUNTERS, numbers_only=True),
-        hints=("view", "visit", "watching", "online", "looking", "hits"),
+        hints=("view", "visit", "watching", "online", "hits"),
     ),
     Rule(
         "machine-notes",
         "`page generated in 0.12 s`, server times and request ids are taken out",
         "written anew for every response",
         text=_drop_words(_MACHINE, numbers_only=True),
-        hints=("generated", "rendered", "loaded in", "server time", " id"),
+        hints=("generated", "rendered", "server time", " id"),
     ),
     Rule(
         "copyright-years",
