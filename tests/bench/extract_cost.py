@@ -1,6 +1,7 @@
 """What extraction and diffing cost, as ratios: ``python -m tests.bench.extract_cost``.
 
-Every number is the least CPU time of several runs in this process, because others may be using the machine. parsel is compared when it is installed.
+Every number is the least CPU time of several runs in this process, because others may use the machine.
+parsel is compared when it is installed.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def page(kilobytes: int, seed: int = 1) -> str:
 
 
 def cpu(work: Callable[[], object], runs: int = 9) -> float:
-    """The least CPU seconds of one call in several runs; what is over in less than a millisecond is repeated within each run."""
+    """The least CPU seconds of one call in several runs; what is over at once is repeated within each run."""
     start = time.process_time()
     work()
     repeat = max(1, int(0.02 / max(time.process_time() - start, 1e-4))) if runs > 1 else 1

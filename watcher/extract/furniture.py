@@ -47,10 +47,11 @@ def _drop(root: Node, found: list[Element]) -> None:
 
 
 def _drop_menus(body: Node) -> None:
-    """Menus, each with the heading that names it (``aria-labelledby``); the page's own title stays."""
-    menus = body.select(_MENUS)
+    """Scripts, and menus with the headings that name them (``aria-labelledby``); the page's own title stays."""
+    menus = body.select(f"{_MENUS},script,style,template,noscript")
     labels = {label for menu in menus for label in (menu.attr("aria-labelledby") or "").split()}
-    for element in [*menus, *(node for node in body.select("[id]:not(h1)") if node.attr("id") in labels)]:
+    named = [node for node in body.select("[id]:not(h1)") if node.attr("id") in labels] if labels else []
+    for element in [*menus, *named]:
         element.decompose()
 
 
@@ -81,8 +82,6 @@ def readable_region(tree: Document, disabled: frozenset[str]) -> Node:
     body = tree.select_one("body") or tree
     if "page-furniture" in disabled:
         return body
-    for element in body.select("script,style,template,noscript"):
-        element.decompose()
     _drop_menus(body)
     _drop_buttons(body)
     _drop_empty_details(body)
