@@ -62,9 +62,7 @@ class Stage:
     @property
     def toasts(self) -> list[str]:
         """What the toasts say."""
-        return [
-            f"{toast.title}: {toast.message}" if toast.title else toast.message for toast in self.app._notifications
-        ]
+        return [": ".join(filter(None, (toast.title, toast.message))) for toast in self.app._notifications]
 
     @property
     def screen_name(self) -> str:

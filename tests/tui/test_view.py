@@ -91,9 +91,8 @@ def test_columns_go_by_importance_and_the_name_stays() -> None:
 @pytest.mark.parametrize("name", ["a", "x" * 500, "日本語のページ" * 40, "e\u0301\u0301", "a\x1b[31mred\x07"])
 def test_a_row_is_exactly_as_wide_as_its_layout(cells: int, signs: view.Signs, name: str) -> None:
     fitted = layout(cells)
-    row = Row(
-        name, summary_of(state("a.example", Outcome.CHANGED, last_changed_at=NOW)), watch("a.example"), marked=True
-    )
+    summary = summary_of(state("a.example", Outcome.CHANGED, last_changed_at=NOW))
+    row = Row(name, summary, watch("a.example"), marked=True)
     line = view.cells(row, NOW, fitted, signs)
     assert width(line) == cells if len(fitted.columns) else width(line) <= cells
     assert width(view.headings(fitted, "due", True, signs)) == width(line)

@@ -56,8 +56,8 @@ class Column(NamedTuple):
 
 
 GLYPH_CELLS = 3
-LAST = Column("last", "LAST", 10, False, 8)
-DUE = Column("due", "DUE", 5, True, 12)
+LAST = Column("last", "LAST", 9, False, 8)
+DUE = Column("due", "DUE", 4, True, 12)
 EVERY = Column("every", "EVERY", 6, True, 18)
 STREAK = Column("streak", "STREAK", 7, True, 18)
 CHANGED = Column("changed", "CHANGED", 8, True, 24)

@@ -7,17 +7,19 @@ from textual.app import ComposeResult
 
 from watcher.tui import keys
 from watcher.tui.desk import Desk, Room
-from watcher.tui.ink import Ink, Line, wrap
+from watcher.tui.ink import Ink, Line, fit, wrap
 from watcher.tui.view import GLYPHS
 from watcher.tui.widgets.bars import Bar
 from watcher.tui.widgets.lines import Lines
 
 FILTERS = (
-    ("lamp", "name or URL contains lamp"),
-    ("status:failing", "how it stands: ok changed failing gone blocked paused"),
-    ("tag:shop", "has the tag"),
+    ("lamp", "name, URL or tag contains lamp"),
+    ('"desk lamp"', "these words in a row"),
+    ("status:failing,gone", "how it stands: ok failing blocked deferred gone new changed paused unseen ..."),
+    ("tag:shop", "has the tag; type:detail and host:example.org likewise"),
     ("changed:<2d", "changed less than two days ago"),
-    ('"desk lamp"', "words in a row; -word leaves out"),
+    ("every:<1h", "is checked more often than hourly"),
+    ("-tag:old", "a minus turns any of them round"),
 )
 
 
@@ -43,29 +45,29 @@ class HelpScreen(Room):
 
     def _write(self, cells: int) -> list[Line]:
         lines: list[Line] = []
+        ellipsis = self.desk.signs.ellipsis
         moving = [scope for scope in (keys.PANE, keys.ROWS) if scope in self._about]
         own = [scope for scope in self._about if scope not in moving]
         for title, entries in keys.sections([*own, keys.ALL, *moving], self.desk.keymap):
             lines += [(Ink(title.upper(), "head"),)]
-            lines += self._entries([(shown, text, "key") for shown, text in entries], cells)
+            lines += self._entries([(shown, text, "key") for shown, text in entries], cells, ellipsis)
             lines += [()]
         if keys.WATCHES in self._about:
             lines += [(Ink("SIGNS", "head"),)]
             signs = self.desk.signs
-            lines += self._entries([(signs.moods[how], text, how.value) for how, text in GLYPHS.items()], cells)
+            lines += self._entries(
+                [(signs.moods[how], text, how.value) for how, text in GLYPHS.items()], cells, ellipsis
+            )
             lines += [(), (Ink("FILTER", "head"),)]
-            lines += self._entries([(shown, text, "accent") for shown, text in FILTERS], cells)
+            lines += self._entries([(shown, text, "accent") for shown, text in FILTERS], cells, ellipsis)
         return lines
 
     @staticmethod
-    def _entries(entries: list[tuple[str, str, str]], cells: int) -> list[Line]:
-        wide = max(cell_len(shown) for shown, _, _ in entries) + 2
+    def _entries(entries: list[tuple[str, str, str]], cells: int, ellipsis: str) -> list[Line]:
+        wide = min(cells // 2, max(cell_len(shown) for shown, _, _ in entries) + 2)
         lines: list[Line] = []
         for shown, text, style in entries:
-            gap = " " * (wide - cell_len(shown))
-            lines += wrap(
-                [Ink(" "), Ink(shown.replace(" ", "\xa0"), style), Ink(gap), Ink(text)],
-                cells,
-                min(wide + 1, cells // 2),
-            )
+            first, *rest = wrap([Ink(text)], cells - wide - 1)
+            lines.append((Ink(" "), Ink(fit(shown, wide - 1, ellipsis=ellipsis), style), Ink(" "), *first))
+            lines += [(Ink(" " * (wide + 1)), *more) for more in rest]
         return lines

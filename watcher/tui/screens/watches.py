@@ -9,6 +9,7 @@ from textual.strip import Strip
 from textual.timer import Timer
 from textual.widgets import Static
 
+from watcher.core.query import QueryError, parse
 from watcher.tui import keys
 from watcher.tui.bridge import Batch
 from watcher.tui.desk import Desk
@@ -277,8 +278,6 @@ class WatchesScreen(Deeds):
 
     @on(FilterBar.Filtered)
     def _filtered(self, event: FilterBar.Filtered) -> None:
-        from watcher.core.query import QueryError, parse
-
         bar = self.query_one(FilterBar)
         text = event.text.strip()
         try:
