@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from watcher.core.revisit import RevisitCandidate
-from watcher.engine.agenda import Agenda, Turn
+from watcher.engine.agenda import Agenda, Manner, Turn
 
 NOW = 1_000_000.0
 
@@ -93,15 +93,15 @@ def test_what_is_asked_for_goes_ahead_of_the_schedule_and_in_the_order_asked() -
     agenda = Agenda(host_of)
     agenda.plan("a/due", NOW)
     agenda.admit(NOW, candidate, plenty)
-    agenda.ask(["a/2", "a/1"], force=True)
+    agenda.ask(["a/2", "a/1"], Manner.FORCE)
     assert everything(agenda) == ["a/2", "a/1", "a/due"]
 
 
 def test_asking_twice_is_asking_once_and_keeps_the_latest_wish() -> None:
     agenda = Agenda(host_of)
     agenda.ask(["a/1"])
-    agenda.ask(["a/1"], force=True)
-    assert [turn for _, turn in agenda.take(lambda host: True, 9)] == [Turn("a/1", force=True, asked=True)]
+    agenda.ask(["a/1"], Manner.FORCE)
+    assert [turn for _, turn in agenda.take(lambda host: True, 9)] == [Turn("a/1", Manner.FORCE, asked=True)]
     assert len(agenda) == 0
 
 

@@ -4,17 +4,27 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from enum import Enum
 
 import msgspec
 
 from watcher.core.revisit import DueQueue, RevisitCandidate, select_revisits
 
 
+class Manner(Enum):
+    """How a turn is taken: as the schedule would, without conditions, as a new baseline, or from the saved page."""
+
+    CHECK = "check"
+    FORCE = "force"
+    RE_EXTRACT = "re_extract"
+    REREAD = "reread"
+
+
 class Turn(msgspec.Struct, frozen=True):
-    """One check to make: of ``name``, with or without conditions, asked for by a person or by the schedule."""
+    """One turn of ``name``. ``asked``: it does not come from the schedule, and goes ahead of it."""
 
     name: str
-    force: bool = False
+    manner: Manner = Manner.CHECK
     asked: bool = False
 
 
@@ -42,12 +52,12 @@ class Agenda:
             host = self._host_of(name)
             self._lines[host] = deque(turn for turn in self._lines[host] if turn.name != name)
 
-    def ask(self, names: Iterable[str], *, force: bool = False) -> None:
+    def ask(self, names: Iterable[str], manner: Manner = Manner.CHECK) -> None:
         """Put ``names`` at the head of their lines, in the given order, ahead of what is merely due."""
         by_host: dict[str, list[Turn]] = {}
         for name in dict.fromkeys(names):
             self.drop(name)
-            by_host.setdefault(self._host_of(name), []).append(Turn(name, force, asked=True))
+            by_host.setdefault(self._host_of(name), []).append(Turn(name, manner, asked=True))
             self._waiting.add(name)
         for host, turns in by_host.items():
             line = self._lines.setdefault(host, deque())

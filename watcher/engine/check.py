@@ -6,16 +6,17 @@ import msgspec
 
 from watcher.core.exchange import RequestPlan, Visit
 from watcher.core.model import Detect, Failure, Outcome, Status, Watch
-from watcher.core.news import news_of
+from watcher.core.news import News, news_of
 from watcher.core.observation import Answer, Observation, journaled, observe
 from watcher.core.state import Limits, UrlState
 from watcher.core.validators import NOTHING, Conditions, plan_conditions, request_key
 from watcher.engine.events import Checked
 from watcher.engine.moving import destination, moving
 from watcher.engine.reading import Reading, read
-from watcher.engine.redefine import redefined
+from watcher.engine.redefine import as_baseline, redefined
 from watcher.engine.settle import settled
 from watcher.engine.tools import Tools
+from watcher.engine.wanted import wanted
 from watcher.extract import definition_of
 from watcher.store import Entry
 
@@ -23,16 +24,21 @@ VERSIONS = frozenset({Outcome.FIRST, Outcome.CHANGED, Outcome.RETURNED, Outcome.
 """Outcomes that make a row of history."""
 
 
-async def check(watch: Watch, before: UrlState, tools: Tools, *, force: bool = False) -> Checked:
+async def check(
+    watch: Watch, before: UrlState, tools: Tools, *, force: bool = False, re_extract: bool = False
+) -> Checked:
     """Ask for the page of ``watch`` once and learn from the answer; told when it is on disk.
 
-    ``before`` is what is known of it; ``force`` asks without conditions. Raises StoreError.
+    ``before`` is what is known of it; ``force`` asks without conditions; ``re_extract`` reads the page anew
+    whatever the answer, as a new baseline. Raises StoreError.
     """
     before = await redefined(watch, before, tools)
     conditions, key = _conditions(watch, before, tools, force)
     visit = await _visit(watch, before, conditions, tools)
     reading = _reading(watch, before, conditions, key, visit, tools)
     seen = await settled(reading, await read(reading))
+    if re_extract:
+        seen = await as_baseline(reading, seen)
     seen = msgspec.structs.replace(seen, moved=moving(before.moved, watch, visit, seen.at))
     return await _told(watch, before, seen, tools)
 
@@ -95,6 +101,8 @@ async def _told(watch: Watch, before: UrlState, seen: Observation, tools: Tools)
     after = observe(before, seen, watch.cadence)
     news, after = news_of(before, after)
     after = msgspec.structs.replace(after, url=watch.url)
+    if news is News.CHANGED and not wanted(watch, before, after, tools.store):
+        news = None
     record = journaled(before, after, seen, watch.cadence)
     hosts = tuple(tools.fetcher.hosts.take_dirty())
     version = after.outcome in VERSIONS and not (before.status is after.status is Status.GONE)

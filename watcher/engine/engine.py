@@ -15,20 +15,25 @@ from watcher.core.revisit import RevisitCandidate, clamp_due
 from watcher.core.settings import HostSettings, Settings
 from watcher.core.state import UrlState
 from watcher.core.urls import UrlError, parse_url
-from watcher.engine.agenda import Agenda, Turn
+from watcher.engine.agenda import Agenda, Manner, Turn
 from watcher.engine.check import check, mishap
 from watcher.engine.events import Checked, Draining, EngineFailed, Event, Reloaded, Started, StateChanged, Stopped
 from watcher.engine.handle import Preview
 from watcher.engine.loop import Loop
 from watcher.engine.preview import preview
 from watcher.engine.reader import Reader
+from watcher.engine.redefine import is_redefined, redefined
 from watcher.engine.tools import Tools
 from watcher.fetch import Fetcher, HostBook, Transport
+from watcher.notify import Outbox
 from watcher.store import Entry, Store, StoreError
 
 log = logging.getLogger(__name__)
 
 JITTER = 0.1
+
+SLICE = 200
+"""Watches whose stored definition is looked at in one go, so that a start with many stays short."""
 
 Reload = Callable[[], Settings | tuple[str, ...] | None]
 """Asked now and then: new settings, the errors of a broken file, or None when nothing changed."""
@@ -37,8 +42,9 @@ Reload = Callable[[], Settings | tuple[str, ...] | None]
 class Engine(Reader):
     """Watches what ``settings`` name, through ``transport``, into ``store``, by ``clock``.
 
-    ``reload`` brings in an edited configuration; ``chance`` gives the jitter and may be seeded. The store
-    stays the caller's to close, after :meth:`run` or :meth:`check_once` has returned.
+    ``reload`` brings in an edited configuration; ``chance`` gives the jitter and may be seeded; ``outbox`` carries
+    news out of the program. The store stays the caller's to close, after :meth:`run` or :meth:`check_once` has
+    returned.
     """
 
     read_only = False
@@ -52,9 +58,11 @@ class Engine(Reader):
         *,
         reload: Reload | None = None,
         chance: random.Random | None = None,
+        outbox: Outbox | None = None,
     ) -> None:
         super().__init__(settings, store, clock)
         self._reload = reload
+        self._outbox = outbox
         self._chance = chance or random.Random()
         self._crowds: Counter[str] = Counter()
         self._origins: dict[str, str] = {}
@@ -100,11 +108,13 @@ class Engine(Reader):
         *,
         all: bool = False,
         force: bool = False,
+        re_extract: bool = False,
         report: Callable[[Checked], None] | None = None,
     ) -> list[Checked]:
         """One pass: over what is due, over ``names``, or over ``all`` watches not paused.
 
-        ``force`` sends no conditions. Pacing, robots.txt and Retry-After hold all the same. ``report`` is called
+        ``force`` sends no conditions; ``re_extract`` reads every page anew, also one that is not modified, and
+        announces nothing. Pacing, robots.txt and Retry-After hold all the same. ``report`` is called
         as each check is durable.
         """
         told: list[Checked] = []
@@ -116,8 +126,9 @@ class Engine(Reader):
 
         self._report = note
         try:
-            if names is not None or all:
-                self._agenda.ask(self._active() if names is None else names, force=force)
+            if names is not None or all or re_extract:
+                manner = Manner.RE_EXTRACT if re_extract else Manner.FORCE if force else Manner.CHECK
+                self._agenda.ask(self._active() if names is None else names, manner)
             else:
                 self._admit()
             await self._loop.run_line()
@@ -138,7 +149,8 @@ class Engine(Reader):
 
     def check_now(self, names: Iterable[str], *, force: bool = False) -> None:
         """Put these watches at the head of their hosts' lines."""
-        self._agenda.ask((n for n in names if n in self._watches and n not in self._loop.running), force=force)
+        idle = (name for name in names if name in self._watches and name not in self._loop.running)
+        self._agenda.ask(idle, Manner.FORCE if force else Manner.CHECK)
         self._loop.nudge()
 
     def check_due(self) -> None:
@@ -172,7 +184,7 @@ class Engine(Reader):
         before = self._store.state(watch.name) or UrlState.new(watch.name, watch.url, watch.cadence, self._clock.now())
         try:
             try:
-                told = await check(watch, before, self._tools, force=turn.force)
+                told = await self._take(turn, watch, before)
             except StoreError:
                 raise
             except Exception as error:
@@ -182,7 +194,15 @@ class Engine(Reader):
             self._fail(Failure(kind="store", message=str(error)))
             return
         self._schedule(watch.name)
-        self._tell(told)
+        if told is not None:
+            self._tell(told)
+
+    async def _take(self, turn: Turn, watch: Watch, before: UrlState) -> Checked | None:
+        if turn.manner is Manner.REREAD:
+            await redefined(watch, before, self._tools)
+            return None
+        force, anew = turn.manner is Manner.FORCE, turn.manner is Manner.RE_EXTRACT
+        return await check(watch, before, self._tools, force=force, re_extract=anew)
 
     def _fail(self, failure: Failure) -> None:
         if self.failure is None:
@@ -193,9 +213,15 @@ class Engine(Reader):
     def _tell(self, event: Event) -> None:
         if isinstance(event, Checked):
             self._recent.append(event.check)
+            self._send_out(event)
             if self._report:
                 self._report(event)
         self._bus.publish(event)
+
+    def _send_out(self, event: Checked) -> None:
+        watch, summary = self._watches.get(event.check.name), self.summary(event.check.name)
+        if self._outbox is not None and watch is not None and summary is not None:
+            self._outbox.offer(event, watch, summary)
 
     # -- the schedule
 
@@ -207,6 +233,7 @@ class Engine(Reader):
         self._crowds = Counter(self._origins.values())
         for name in self._watches:
             self._schedule(name)
+        self._unread = list(self._watches)
 
     def _schedule(self, name: str) -> None:
         summary = self.summary(name)
@@ -223,9 +250,18 @@ class Engine(Reader):
 
     def _admit(self) -> None:
         self._take_in_edits()
+        self._look_for_edits()
         now = self._clock.now()
         for name in self._agenda.admit(now, self._candidate, self._budget):
             self._agenda.plan(name, self._fetcher.budget_frees_at(self._origin_of(name)))
+
+    def _look_for_edits(self) -> None:
+        """A slice of the watches: those whose fields were edited are read again from their saved page, at once."""
+        names, self._unread = self._unread[:SLICE], self._unread[SLICE:]
+        edited = [n for n in names if (w := self._watches.get(n)) and is_redefined(w, self._store.state(n))]
+        self._agenda.ask((name for name in edited if name not in self._loop.running), Manner.REREAD)
+        if self._unread:
+            self._loop.nudge()
 
     def _candidate(self, name: str) -> RevisitCandidate | None:
         watch, summary = self._watches.get(name), self.summary(name)
@@ -254,6 +290,8 @@ class Engine(Reader):
         for name in old - {watch.name for watch in found.watches}:
             self._agenda.drop(name)
         self._adopt(found)
+        if self._outbox is not None:
+            self._outbox.adopt(found.notify)
         new = set(self._watches)
         self._tell(Reloaded(added=tuple(sorted(new - old)), removed=tuple(sorted(old - new))))
 

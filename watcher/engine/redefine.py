@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from watcher.core.model import Watch
 from watcher.core.news import news_of
 from watcher.core.observation import Answer, Observation, journaled, observe
 from watcher.core.state import Page, UrlState
 from watcher.core.validators import Validators
 from watcher.engine.events import Checked
-from watcher.engine.reading import extracted
+from watcher.engine.reading import Reading, extracted
 from watcher.engine.tools import Tools
 from watcher.extract import ExtractError, definition_of
 from watcher.store import Entry
@@ -33,6 +35,19 @@ async def redefined(watch: Watch, before: UrlState, tools: Tools) -> UrlState:
     after, told = await silently(watch, before, page, Answer.REDEFINED, tools)
     tools.tell(told)
     return after
+
+
+async def as_baseline(reading: Reading, seen: Observation) -> Observation:
+    """``seen`` as a re-extraction run has it: the page read anew, by a 304 the saved one, and compared with nothing."""
+    page = seen.page
+    if seen.answer is Answer.NOT_MODIFIED:
+        page = await reread(reading.watch, reading.before, reading.tools)
+        if page is not None and seen.validators is not None:
+            page = msgspec.structs.replace(page, validators=seen.validators)
+    if page is None or seen.answer is Answer.FIRST:
+        return seen
+    flags = (*seen.flags, "re_extract")
+    return msgspec.structs.replace(seen, answer=Answer.REDEFINED, page=page, changes=(), flags=flags)
 
 
 async def reread(watch: Watch, state: UrlState, tools: Tools) -> Page | None:
