@@ -32,6 +32,7 @@ SCREENS: dict[str, Sequence[str]] = {
     "help": ("question_mark",),
     "palette": ("ctrl+p",),
     "remove": ("j", "X"),
+    "first": (),
 }
 
 
@@ -42,9 +43,15 @@ def _with(handle: ListHandle, **screen: object) -> ListHandle:
 
 async def shoot(name: str, keys: Sequence[str], size: str, theme: str, folder: Path, handle: ListHandle) -> None:
     """One picture."""
-    options = ScreenOptions(themes=[paths.shipped_themes()], save_watches=lambda watches: None, try_fields=read_shelf)
+    options = ScreenOptions(
+        themes=[paths.shipped_themes()],
+        config_file=Path("/home/me/.config/watcher/config.toml"),
+        save_watches=lambda watches: None,
+        remove_watch=lambda name: None,
+        try_fields=read_shelf,
+    )
     app = WatcherApp(_with(handle, theme=theme), options)
-    async with app.run_test(size=SIZES[size]) as pilot:
+    async with app.run_test(size=SIZES[size], notifications=True) as pilot:
         await pilot.pause(0.3)
         for key in keys:
             await pilot.press(key)
@@ -67,7 +74,7 @@ async def main(folder: Path, names: Sequence[str]) -> None:
         for size in SIZES:
             for theme in THEMES.values():
                 if not names or any(f"{name}_{size}_{theme}".startswith(wanted) for wanted in names):
-                    await shoot(name, keys, size, theme, folder, town())
+                    await shoot(name, keys, size, theme, folder, ListHandle(Settings()) if name == "first" else town())
 
 
 if __name__ == "__main__":

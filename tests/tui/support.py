@@ -140,7 +140,12 @@ def summary_of(state: UrlState) -> Summary:
 
 def watch(name: str, **more: Any) -> Watch:
     """A watch of https://NAME."""
-    return Watch(name=name, url=more.pop("url", f"https://{name}"), cadence=Cadence(), **more)
+    return Watch(
+        name=name,
+        url=more.pop("url", f"https://{name}"),
+        cadence=Cadence(interval=more.pop("interval", 900.0), minimum=900.0),
+        **more,
+    )
 
 
 def state(name: str, outcome: Outcome | None, **more: Any) -> UrlState:

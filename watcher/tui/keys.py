@@ -140,6 +140,10 @@ def spelled_for(key: Key, keymap: Mapping[str, str]) -> list[str]:
     return spelled(keymap.get(key.id, key.keys))
 
 
+FIRST_RUN = ("help", "add", "config", "palette", "numbers", "activity", "quit")
+"""What makes sense while there is no watch."""
+
+
 def footer(scopes: Iterable[str], keymap: Mapping[str, str]) -> list[tuple[Key, str]]:
     """What the footer offers on a screen, most useful first."""
     wanted, main = {*scopes, ALL}, WATCHES in scopes

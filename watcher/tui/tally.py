@@ -1,9 +1,9 @@
-"""Checks counted for the numbers screen: over time, by host or page type, by hour of the week."""
+"""Checks counted for the numbers screen: over time and by hour of the week; and policies tried on them."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
@@ -27,46 +27,20 @@ CHANGES = (Outcome.CHANGED, Outcome.RETURNED)
 FAILURES = (Outcome.ERROR, Outcome.BLOCKED)
 
 
-def host_of(url: str) -> str:
-    """The host a URL names, or the URL itself."""
-    return urlsplit(url).hostname or url
-
-
-@dataclass
-class Group:
-    """The checks of one host or page type."""
-
-    checks: int = 0
-    changes: int = 0
-    failures: int = 0
-    not_modified: int = 0
-    bytes_wire: int = 0
-    seconds: float = 0.0
-
-    def add(self, check: Check, seconds: float) -> None:
-        """Count one check."""
-        self.checks += 1
-        self.changes += check.outcome in CHANGES
-        self.failures += check.outcome in FAILURES
-        self.not_modified += check.outcome is Outcome.NOT_MODIFIED
-        self.bytes_wire += check.bytes_wire
-        self.seconds += seconds
-
-
 @dataclass
 class Tally:
-    """Everything the numbers screen shows of the checks from ``start`` to ``end``."""
+    """What the numbers screen draws of the checks from ``start`` to ``end``, beside :mod:`watcher.core.metrics`.
+
+    ``kept`` are the checks without their exchanges, for the metrics to be taken of.
+    """
 
     start: float
     end: float
-    watches: Mapping[str, Watch]
-    total: Group = field(default_factory=Group)
-    by_host: dict[str, Group] = field(default_factory=dict)
-    by_type: dict[str, Group] = field(default_factory=dict)
-    by_watch: dict[str, Group] = field(default_factory=dict)
+    kept: list[Check] = field(default_factory=list)
+    changes: Counter[str] = field(default_factory=Counter)
+    failures: Counter[str] = field(default_factory=Counter)
     heat: HeatMap = field(default_factory=HeatMap)
     latencies: list[float] = field(default_factory=list)
-    kept: list[Check] = field(default_factory=list)
     checks_over_time: Counter[int] = field(default_factory=Counter)
     changes_over_time: Counter[int] = field(default_factory=Counter)
 
@@ -79,22 +53,16 @@ class Tally:
         """Count one check; silent ones count nowhere."""
         if check.silent:
             return
-        seconds = sum(exchange.total for exchange in check.exchanges)
-        watch = self.watches.get(check.name)
-        for groups, key in (
-            (self.by_host, host_of(check.url)),
-            (self.by_type, watch.type if watch else "(removed)"),
-            (self.by_watch, check.name),
-        ):
-            groups.setdefault(key, Group()).add(check, seconds)
-        self.total.add(check, seconds)
-        bin_ = min(BINS - 1, max(0, int((check.at - self.start) / self.width)))
-        self.checks_over_time[bin_] += 1
+        self.kept.append(msgspec.structs.replace(check, exchanges=()))
+        index = min(BINS - 1, max(0, int((check.at - self.start) / self.width)))
+        self.checks_over_time[index] += 1
+        self.failures[check.name] += check.outcome in FAILURES
         if check.outcome in CHANGES:
-            self.changes_over_time[bin_] += 1
+            self.changes[check.name] += 1
+            self.changes_over_time[index] += 1
             self.heat.add(check.at)
         if check.exchanges and len(self.latencies) < SAMPLE:
-            self.latencies.append(seconds)
+            self.latencies.append(sum(exchange.total for exchange in check.exchanges))
 
     def over_time(self, counts: Counter[int]) -> list[float]:
         """The bars of ``counts``."""
@@ -121,7 +89,7 @@ def page_of(watch: Watch, checks: Sequence[Check], end: float) -> Page | None:
     changes = tuple(sorted(_moment(check) for check in real[1:] if check.outcome in CHANGES))
     return Page(
         key=watch.name,
-        host=host_of(watch.url),
+        host=urlsplit(watch.url).hostname or watch.url,
         type=watch.type,
         start=start,
         end=end,
@@ -163,7 +131,6 @@ def _under(cadence: Cadence, policy: Policy) -> Cadence:
     return msgspec.structs.replace(cadence, policy=policy)
 
 
-def top(groups: Mapping[str, Group], count: int, key: str) -> list[tuple[str, Group]]:
-    """The groups with the most of ``key``, those with none left out."""
-    found: Iterable[tuple[str, Group]] = ((name, group) for name, group in groups.items() if getattr(group, key))
-    return sorted(found, key=lambda entry: -getattr(entry[1], key))[:count]
+def top(counts: Counter[str], most: int) -> list[tuple[str, int]]:
+    """The names with the highest counts; those with none are left out."""
+    return [(name, count) for name, count in counts.most_common(most) if count]

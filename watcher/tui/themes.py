@@ -31,7 +31,7 @@ COLOURS = (
 TABLES = {
     "status": ("same", "changed", "new", "error", "backoff", "paused", "gone", "running"),
     "diff": ("added", "removed"),
-    "ink": ("muted", "key"),
+    "ink": ("muted", "key", "rule"),
     "cursor": ("foreground", "background"),
 }
 LEGIBLE = 4.5
@@ -175,7 +175,13 @@ def _ansi_defaults(theme: Theme) -> dict[str, str]:
         "running": theme.primary,
     }
     diff = {"diff-added": theme.success or "ansi_green", "diff-removed": error}
-    text = {"ink-muted": plain, "ink-key": theme.primary, "cursor-foreground": plain, "cursor-background": plain}
+    text = {
+        "ink-muted": plain,
+        "ink-key": theme.primary,
+        "ink-rule": plain,
+        "cursor-foreground": plain,
+        "cursor-background": plain,
+    }
     # Textual's own widgets ask ansi themes for these two.
     ground = {"ansi-background": "ansi_default", "ansi-foreground": "ansi_default"}
     return {f"status-{key}": value for key, value in status.items()} | diff | text | ground
@@ -203,6 +209,7 @@ def _rgb_defaults(theme: Theme) -> dict[str, str]:
         "diff-removed": legible(error, ground),
         "ink-muted": muted,
         "ink-key": legible(primary, ground),
+        "ink-rule": ground.blend(front, 0.25, alpha=1.0),
         "cursor-background": cursor,
         "cursor-foreground": legible(front, cursor),
     }

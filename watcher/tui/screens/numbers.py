@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 
 from textual import work
 from textual.app import ComposeResult
 
 from watcher.core.history import Check
+from watcher.core.metrics import Numbers, Report, measure, trend
 from watcher.core.simulate.measure import Measured
 from watcher.tui import graphs, keys
 from watcher.tui.desk import Desk, Room
 from watcher.tui.ink import Ink, Line, fit, wrap
-from watcher.tui.tally import Group, Tally, Trial, page_of, top
+from watcher.tui.tally import Tally, Trial, page_of, top
 from watcher.tui.view import brief, plural
 from watcher.tui.widgets.bars import Bar
 from watcher.tui.widgets.lines import Lines
@@ -25,6 +26,8 @@ DAY = 86_400.0
 SLICE = 200
 """Checks counted before the screen may paint again."""
 ROWS = 8
+TREND = 12
+"""Bars of the small graphs beside the four numbers."""
 
 
 class NumbersScreen(Room):
@@ -38,6 +41,8 @@ class NumbersScreen(Room):
         self._window = 2
         self._by_host = True
         self._tally: Tally | None = None
+        self._report: Report | None = None
+        self._trends: list[Numbers] = []
         self._counting = ""
         self._simulating = ""
         self._policies: list[Measured] = []
@@ -60,21 +65,31 @@ class NumbersScreen(Room):
         days, _ = WINDOWS[self._window]
         now = handle.now()
         since = None if days is None else now - days * DAY
-        watches = {name: watch for name in handle.names() if (watch := handle.watch(name)) is not None}
         tally: Tally | None = None
         checks = handle.checks(since=since)
         counted = 0
         while slice_ := list(islice(checks, SLICE)):
             if tally is None:
-                tally = Tally(start=slice_[0].at, end=now, watches=watches)
+                tally = Tally(start=slice_[0].at, end=now)
             for check in slice_:
                 tally.add(check)
             counted += len(slice_)
             self._counting = f"counting: {plural(counted, 'check')}"
             self._show()
             await asyncio.sleep(0)
-        self._tally, self._counting = tally, ""
+        self._tally, self._report = tally, None
+        if tally is not None:
+            await self._take_measure(tally)
+        self._counting = ""
         self._show()
+
+    async def _take_measure(self, tally: Tally) -> None:
+        """The four numbers and how they moved. In a thread: they are taken of all checks at once."""
+        handle = self.desk.handle
+        watches = {name: watch for name in handle.names() if (watch := handle.watch(name)) is not None}
+        start, end = tally.start, tally.end
+        self._report = await asyncio.to_thread(measure, tally.kept, watches, start=start, end=end)
+        self._trends = await asyncio.to_thread(trend, tally.kept, watches, start=start, end=end, buckets=TREND)
 
     # -- drawing
 
@@ -83,9 +98,9 @@ class NumbersScreen(Room):
         state = self._simulating or self._counting
         parts: list[Line] = [(Ink("NUMBERS", "strong"),), (Ink(WINDOWS[self._window][1]),)]
         if self._tally is not None:
-            total = self._tally.total
-            parts += [(Ink(plural(total.checks, "check")),), (Ink(plural(total.changes, "change"), "changed"),)]
-            parts += [(Ink(f"{_share(total.failures, total.checks)} errors", "error" if total.failures else "muted"),)]
+            changes, failures = self._tally.changes.total(), self._tally.failures.total()
+            parts += [(Ink(plural(len(self._tally.kept), "check")),), (Ink(plural(changes, "change"), "changed"),)]
+            parts += [(Ink(f"{failures / len(self._tally.kept):.1%} errors", "error" if failures else "muted"),)]
         self.query_one("#top", Bar).show(parts, (Ink(state, "running"),) if state else (), between=dot)
         self.query_one("#numbers", Lines).write(self._write, home=False)
 
@@ -96,9 +111,11 @@ class NumbersScreen(Room):
                 return [(Ink(self._counting, "muted"),)]
             said = "No check is stored for this time. The numbers come with the checks: w takes another window of time."
             return wrap([Ink(said)], cells)
+        report = self._report
         blocks = [
+            self._four(report, self._trends, cells) if report else [],
             self._over_time(tally, cells),
-            self._groups(tally, cells),
+            self._groups(report, cells) if report else [],
             self._tops(tally, cells),
             self._heat(tally, cells),
             self._simulated(cells),
@@ -118,36 +135,61 @@ class NumbersScreen(Room):
         half, most_ = tally.percentile(0.5), tally.percentile(0.95)
         if half is not None and most_ is not None:
             facts = [f"latency  p50 {half * 1000:.0f} ms  p95 {most_ * 1000:.0f} ms"]
-            facts += [f"{_bytes(tally.total.bytes_wire)} received"]
+            facts += [f"{_bytes(sum(check.bytes_wire for check in tally.kept))} received"]
             lines += wrap([Ink(f" {signs.dot} ".join(facts), "muted")], cells)
         return lines
 
-    def _groups(self, tally: Tally, cells: int) -> list[Line]:
-        groups = tally.by_host if self._by_host else tally.by_type
-        name = "HOST" if self._by_host else "PAGE TYPE"
-        wide = max(12, min(56, cells - 46))
-        head = f"{fit(name, wide)}{'CHECKS':>9}{'CHANGES':>9}{'304':>8}{'ERRORS':>9}{'BYTES':>10}"
-        lines: list[Line] = [(Ink(head[:cells], "head"),)]
-        for key, group in top(groups, ROWS, "checks"):
-            lines.append(_group_line(fit(key, wide, ellipsis=self.desk.signs.ellipsis), group))
+    def _four(self, report: Report, trends: Sequence[Numbers], cells: int) -> list[Line]:
+        total = report.total
+        fresh = brief(total.freshness) if total.freshness is not None else self.desk.signs.dash
+        rows = (
+            ("bytes saved", _percent(total.bytes_saved), "of fetches were answered 304", "bytes_saved"),
+            ("downstream saved", _percent(total.downstream_saved), "of bodies held nothing new", "downstream_saved"),
+            ("requests saved", _percent(total.requests_saved), total.counterfactual, "requests_saved"),
+            ("freshness", fresh, f"since pages that do change were last seen{_delay(total)}", ""),
+        )
+        lines: list[Line] = [(Ink("THE FOUR NUMBERS", "head"),)]
+        for name, value, meaning, key in rows:
+            bars = [max(0.0, getattr(part, key) or 0.0) for part in trends] if key and cells >= 100 else []
+            trend_ = Ink(f"{graphs.sparkline(bars, self.desk.signs):<{TREND}}  " if bars else "", "accent")
+            gap = Ink(" " * (TREND + 2) if cells >= 100 and not bars else "")
+            line = (Ink(f"{name:<18}", "key"), Ink(f"{value:>7}  ", "strong"), trend_, gap, Ink(meaning, "muted"))
+            lines += wrap(line, cells, 27)
+        return lines
+
+    def _groups(self, report: Report, cells: int) -> list[Line]:
+        groups = report.by_host if self._by_host else report.by_type
+        signs = self.desk.signs
+        columns = [column for column in COLUMNS if cells >= 80 or column[2]]
+        wide = max(12, min(48, cells - 10 * len(columns)))
+        head = [Ink(fit("HOST" if self._by_host else "PAGE TYPE", wide), "head")]
+        lines: list[Line] = [(*head, *(Ink(f"{title:>10}", "head") for title, _, _ in columns))]
+        ranked = sorted(groups.items(), key=lambda entry: -entry[1].checks)
+        for name, numbers in ranked[:ROWS]:
+            values = (
+                Ink(f"{show(numbers):>10}", "error" if title == "ERRORS" and numbers.failures else "")
+                for title, show, _ in columns
+            )
+            lines.append((Ink(fit(name, wide, ellipsis=signs.ellipsis)), *values))
         left = len(groups) - ROWS
         return lines + ([(Ink(f"and {left} more", "muted"),)] if left > 0 else [])
 
     def _tops(self, tally: Tally, cells: int) -> list[Line]:
         lines: list[Line] = []
-        for title, key, style in (("MOST CHANGED", "changes", "changed"), ("MOST FAILED", "failures", "error")):
-            found = top(tally.by_watch, 5, key)
+        for title, counts, style in (
+            ("MOST CHANGED", tally.changes, "changed"),
+            ("MOST FAILED", tally.failures, "error"),
+        ):
+            found = top(counts, 5)
             if found:
                 lines.append((Ink(title, "head"),))
-                for name, group in found:
-                    count = f"{getattr(group, key):>6}"
-                    lines.append(
-                        (Ink(fit(name, min(60, cells - 8), ellipsis=self.desk.signs.ellipsis)), Ink(count, style))
-                    )
+            for name, count in found:
+                shown = fit(name, min(60, cells - 8), ellipsis=self.desk.signs.ellipsis)
+                lines.append((Ink(shown), Ink(f"{count:>6}", style)))
         return lines
 
     def _heat(self, tally: Tally, cells: int) -> list[Line]:
-        if not tally.total.changes or cells < 54:
+        if not tally.changes or cells < 54:
             return []
         return [(Ink("CHANGES BY HOUR AND WEEKDAY", "head"),), *tally.heat.lines(self.desk.signs)]
 
@@ -173,7 +215,7 @@ class NumbersScreen(Room):
     def action_window(self) -> None:
         """Another window of time."""
         self._window = (self._window + 1) % len(WINDOWS)
-        self._tally, self._policies = None, []
+        self._tally, self._report, self._policies = None, None, []
         self._count()
 
     def action_group(self) -> None:
@@ -214,16 +256,15 @@ async def _in_slices(checks: Iterable[Check]) -> list[Check]:
     return found
 
 
-def _group_line(name: str, group: Group) -> Line:
-    saved = _share(group.not_modified, group.checks)
-    text = f"{group.checks:>9,}{group.changes:>9,}{saved:>8}"
-    errors = _share(group.failures, group.checks)
-    style = "error" if group.failures else "muted"
-    return (Ink(name), Ink(text), Ink(f"{errors:>9}", style), Ink(f"{_bytes(group.bytes_wire):>10}", "muted"))
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{share:.0%}"
 
 
-def _share(part: int, whole: int) -> str:
-    return f"{part / whole:.1%}" if whole else "0 %"
+def _delay(total: Numbers) -> str:
+    """How late changes are found, where that can be told."""
+    if total.delay is not None:
+        return f"; a change is found after {brief(total.delay)}"
+    return f"; a change is found within {brief(total.delay_bound)}" if total.delay_bound is not None else ""
 
 
 def _bytes(count: int) -> str:
@@ -233,3 +274,15 @@ def _bytes(count: int) -> str:
             return f"{size:.0f} {unit}" if unit == "B" or size >= 100 else f"{size:.1f} {unit}"
         size /= 1000
     return f"{size:.1f} TB"
+
+
+COLUMNS: tuple[tuple[str, Callable[[Numbers], str], bool], ...] = (
+    ("CHECKS", lambda numbers: f"{numbers.checks:,}", True),
+    ("CHANGES", lambda numbers: f"{numbers.changes:,}", True),
+    ("304", lambda numbers: _percent(numbers.bytes_saved), True),
+    ("SAME BODY", lambda numbers: _percent(numbers.downstream_saved), False),
+    ("REQUESTS", lambda numbers: _percent(numbers.requests_saved), False),
+    ("FRESH", lambda numbers: brief(numbers.freshness) if numbers.freshness is not None else "-", False),
+    ("ERRORS", lambda numbers: f"{numbers.failures:,}", True),
+)
+"""Title, value, and whether a narrow screen shows it too."""

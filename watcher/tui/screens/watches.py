@@ -19,7 +19,7 @@ from watcher.tui.signs import Mood
 from watcher.tui.story import Story
 from watcher.tui.view import cells, countdown, headings, layout, plural, when
 from watcher.tui.welcome import nothing_found, welcome
-from watcher.tui.widgets.bars import Bar
+from watcher.tui.widgets.bars import Bar, KeyBar
 from watcher.tui.widgets.filterbar import FilterBar
 from watcher.tui.widgets.lines import Lines
 from watcher.tui.widgets.paint import Painted
@@ -96,6 +96,8 @@ class WatchesScreen(Deeds):
         self.desk.current = board.name(self.rows.cursor)
         self.set_class(not len(board), "-nothing")
         self.set_class(not board.total, "-firstrun")
+        offered = keys.footer(self.SCOPES, self.desk.keymap)
+        self.query_one(KeyBar).use([entry for entry in offered if board.total or entry[0].id in keys.FIRST_RUN])
         if not len(board):
             empty = self.query_one("#empty", Lines)
             if board.total:

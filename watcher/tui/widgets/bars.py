@@ -66,8 +66,9 @@ class KeyBar(Painted):
 
     def use(self, entries: Sequence[tuple[Key, str]]) -> None:
         """Offer other keys."""
-        self._entries = entries
-        self.refresh()
+        if entries != self._entries:
+            self._entries = entries
+            self.refresh()
 
     def fitting(self, cells: int) -> list[tuple[Key, Line]]:
         """The entries that fit, each as ink."""
