@@ -37,35 +37,34 @@ SHOWN_AT_ONCE = ("tls", "blocked:auth")
 """Failures a person has to act on, so the third one is not waited for (CONDUCT, table of statuses)."""
 
 
-def news_of(before: UrlState, after: UrlState) -> tuple[News | None, UrlState]:
-    """The news in moving from ``before`` to ``after``, and ``after`` with what was announced noted on it.
+def news_of(before: UrlState, after: UrlState, at: float) -> tuple[News | None, UrlState]:
+    """The news in moving from ``before`` to ``after`` ``at`` an instant, and ``after`` with what was announced noted.
 
     A trouble is announced when it becomes the state (failing after 3 checks or 24 h) and its end once;
-    the repeats in between are silent.
+    the repeats in between are silent. A page that is gone has no troubles.
     """
-    trouble = _trouble(after)
+    trouble = "" if after.status is Status.GONE else _trouble(after, at)
+    over = after.failure is None or after.status is Status.GONE
     news: News | None = None
     if after.outcome is Outcome.GONE:
         news = News.GONE if before.status is not Status.GONE else None
-    elif after.outcome in (Outcome.FIRST, Outcome.CHANGED, Outcome.RETURNED):
+    elif after.outcome in (Outcome.CHANGED, Outcome.RETURNED):
         news = News(after.outcome.value)
     elif trouble and trouble != before.announced:
         news = News(trouble)
-    elif before.announced and after.status is Status.OK:
+    elif before.announced and over:
         news = News.RECOVERED
-    announced = "" if after.status in (Status.OK, Status.GONE) else trouble or before.announced
-    return news, msgspec.structs.replace(after, announced=announced)
+    elif after.outcome is Outcome.FIRST:
+        news = News.FIRST
+    return news, msgspec.structs.replace(after, announced="" if over else trouble or before.announced)
 
 
-def _trouble(after: UrlState) -> str:
+def _trouble(after: UrlState, at: float) -> str:
     """What the state would be told as: at once where a person has to act, else after three checks or a day."""
     at_once = after.failure is not None and after.failure.kind in SHOWN_AT_ONCE
-    if after.outcome is Outcome.BLOCKED and (at_once or after.failures >= 3 or _lasted_a_day(after)):
+    lasted = after.failing_since_at is not None and at - after.failing_since_at >= DAY
+    if after.outcome is Outcome.BLOCKED and (at_once or lasted or after.failures >= 3):
         return News.BLOCKED.value
     if after.outcome is Outcome.ERROR and (at_once or after.status is Status.FAILING):
         return News.FAILING.value
     return ""
-
-
-def _lasted_a_day(after: UrlState) -> bool:
-    return (after.last_fetched_at or 0.0) - (after.failing_since_at or float("inf")) >= DAY

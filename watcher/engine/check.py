@@ -99,7 +99,7 @@ def _reading(watch: Watch, before: UrlState, conditions: Conditions, key: str, v
 async def _told(watch: Watch, before: UrlState, seen: Observation, tools: Tools) -> Checked:
     """The last steps of every check: the next state, its line in the journal, and only then the event."""
     after = observe(before, seen, watch.cadence)
-    news, after = news_of(before, after)
+    news, after = news_of(before, after, seen.at)
     after = msgspec.structs.replace(after, url=watch.url)
     if news is News.CHANGED and not wanted(watch, before, after, tools.store):
         news = None

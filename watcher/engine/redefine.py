@@ -75,7 +75,7 @@ async def silently(
     """Write a record that no request led to: a row of history, counted in no number, announced to nobody."""
     seen = Observation(at=tools.clock.now(), answer=answer, page=page, moved=before.moved)
     after = observe(before, seen, watch.cadence)
-    _, after = news_of(before, after)
+    _, after = news_of(before, after, seen.at)
     record = journaled(before, after, seen, watch.cadence)
     await tools.store.commit(Entry(state=after, check=record, version=True, retention=watch.retention))
     return after, Checked(check=record)
