@@ -198,23 +198,24 @@ class UrlState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def observe_gone(self, at: float, status: int) -> Self:
         """The page no longer exists. It is probed after 7, 30 and 90 days, then left alone; ``last_seen`` stays."""
-        gone_at = self.gone_at if self.status is Status.GONE else at
-        probes = self.probes + 1 if self.status is Status.GONE else 0
-        due = (gone_at or at) + PROBES[probes] if probes < len(PROBES) else None
+        since = self.gone_at if self.status is Status.GONE and self.gone_at is not None else at
+        # A probe made late, or by hand, stands for all that were due by then.
+        made = [probe for probe in PROBES if since + probe <= at]
+        due = since + PROBES[len(made)] if len(made) < len(PROBES) else None
         return msgspec.structs.replace(
             self,
             status=Status.GONE,
             outcome=Outcome.GONE,
             http_status=status,
             last_fetched_at=at,
-            gone_at=gone_at,
-            probes=probes,
+            gone_at=since,
+            probes=len(made),
             failure=None,
             failures=0,
             failing_since_at=None,
             next_check_at=due,
             reason="gone; looked for again after 7, 30 and 90 days"
-            if due
+            if due is not None
             else "gone; check it by hand if it may be back",
         )
 
@@ -244,7 +245,8 @@ class UrlState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         self, at: float, failure: Failure, limits: Limits = UNBOUNDED, status: int = 0, sent: bool = True
     ) -> Self:
         """Refused: 401, 403, robots.txt. Asked again after 24 h, 48 h ... 7 days; 451 after 7 days. Never evaded."""
-        failures = self.failures + 1 if self.status is Status.BLOCKED else 1
+        again = self.status is Status.BLOCKED or self.outcome is Outcome.BLOCKED
+        failures = self.failures + 1 if again else 1
         legal = failure.kind == "blocked:legal"
         steady = failure.kind.startswith("refused:") or failure.kind == "blocked:auth"
         wait = 7 * DAY if legal else DAY if steady else min(7 * DAY, DAY * 2 ** min(failures - 1, 8))
@@ -263,8 +265,8 @@ class UrlState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         )
 
     def observe_deferred(self, at: float, until: float, failure: Failure, status: int = 0, sent: bool = True) -> Self:
-        """Told to wait until ``until``. Nothing is learned, nothing counts as failed; only the next check moves."""
-        due = max(until, at + self.check_interval) if sent else until
+        """Told to wait until ``until``. Nothing is learned, nothing counts as failed; the next check comes later."""
+        due = max(until, at + self.check_interval if sent else self.next_check_at or until)
         return msgspec.structs.replace(
             self,
             status=self._unless_gone(Status.DEFERRED),
@@ -273,7 +275,7 @@ class UrlState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             last_fetched_at=at if sent else self.last_fetched_at,
             failure=failure,
             next_check_at=due,
-            not_before_at=until,
+            not_before_at=max(until, self.not_before_at),
             reason=failure.message,
         )
 
