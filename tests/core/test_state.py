@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.core.making import AT, CADENCE, DAY, HOUR, after, failure, fresh, known, page, seen
-from watcher.core.model import Outcome, Status
+from watcher.core.model import Cadence, Outcome, Policy, Status
 from watcher.core.observation import Answer
 from watcher.core.state import Limits, Summary, UrlState
 
@@ -221,6 +221,13 @@ def test_a_returned_page_starts_anew() -> None:
     assert (state.missing, state.probes, state.unchanged_streak) == (0, 0, 0)
     assert (state.check_interval, state.next_check_at) == (DAY, AT + 10 * DAY)
     assert (state.first_seen, state.last_changed_at, state.fingerprint) == (AT, AT + 9 * DAY, "1:two")
+
+
+@pytest.mark.parametrize("policy", [Policy.ADAPTIVE, Policy.ESTIMATED, Policy.FIXED])
+def test_a_returned_page_waits_its_seed_under_each_policy(policy: Policy) -> None:
+    cadence = Cadence(policy=policy, interval=2 * DAY)
+    state = gone_at().observe_returned(AT + 9 * DAY, cadence, page("two"))
+    assert wait(state, AT + 9 * DAY) == 2 * DAY
 
 
 # -- failures
