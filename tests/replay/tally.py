@@ -80,7 +80,7 @@ COLUMNS = (
     "found",
     "missed",
     "unseen",
-    "false",
+    "unlabelled",
 )
 
 

@@ -55,7 +55,7 @@ async def engine_over(root: Path, settings: Settings, edits: list[Settings]) -> 
     """The engine over the store below ``root``; it takes in what is put on ``edits``."""
     clock = running_clock()
     transport = Transport()
-    store = Store.open(root / "data", now=clock.now)
+    store = Store.open(root / "data", durability="os", now=clock.now)
     engine = Engine(settings, store, clock, transport, reload=lambda: edits.pop() if edits else None)
     try:
         yield engine

@@ -11,10 +11,11 @@ from __future__ import annotations
 import asyncio
 import heapq
 import selectors
+import threading
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 T = TypeVar("T")
 
@@ -26,9 +27,6 @@ GRACE = 0.002
 
 TICK = 1e-6
 """Virtual seconds a sleep takes at least: less could vanish in the rounding of the wall clock, and time stand still."""
-
-LANDING = 0.02
-"""Real seconds a finished thread's result has to arrive: it is already under way."""
 
 STUCK = 20.0
 """Real seconds without any event, timer or thread after which a run is declared stuck."""
@@ -100,7 +98,6 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     def __init__(self, clock: FakeClock) -> None:
         self.clock = clock
         self.threads = 0
-        self.landing = False
         self.listening: set[int] = set()
         super().__init__(_IdleSelector(self))
 
@@ -116,9 +113,8 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self.threads += 1
 
     def thread_ended(self) -> None:
-        """It is done. Its own callback may still be on the way to this loop."""
+        """It is done, and whoever waits for it was told."""
         self.threads -= 1
-        self.landing = True
 
     async def create_server(self, *args: Any, **kwargs: Any) -> asyncio.Server:
         server = await super().create_server(*args, **kwargs)
@@ -132,14 +128,24 @@ def _counted_threads(loop: VirtualLoop) -> Iterator[None]:
     original = ThreadPoolExecutor.submit
 
     def submit(pool: ThreadPoolExecutor, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        future = original(pool, fn, *args, **kwargs)
+        future: Any = original(pool, fn, *args, **kwargs)
         loop.call_soon_threadsafe(loop.thread_begins)
-        future.add_done_callback(ended)
-        return future
+        first, invoke = threading.Lock(), future._invoke_callbacks
 
-    def ended(_: Future[Any]) -> None:
-        with suppress(RuntimeError):  # the loop may be closed by then
-            loop.call_soon_threadsafe(loop.thread_ended)
+        def end() -> None:
+            if first.acquire(blocking=False):
+                with suppress(RuntimeError):  # the loop may be closed by then
+                    loop.call_soon_threadsafe(loop.thread_ended)
+
+        def invoke_then_end() -> None:
+            # Only here is it sure that whoever waits for the result has been told.
+            invoke()
+            end()
+
+        future._invoke_callbacks = invoke_then_end
+        if future.done():
+            end()
+        return cast(Future[Any], future)
 
     ThreadPoolExecutor.submit = submit  # type: ignore[method-assign,assignment]
     try:
@@ -161,8 +167,7 @@ class _IdleSelector(selectors.DefaultSelector):
             return events
         if self._loop.threads:
             return self._wait(STUCK)
-        landing, self._loop.landing = self._loop.landing, False
-        if (landing or self._open()) and (events := super().select(LANDING if landing else GRACE)):
+        if self._open() and (events := super().select(GRACE)):
             return events
         steps = [step for step in (timeout, self._loop.clock.next_due()) if step is not None]
         if not steps:
