@@ -28,10 +28,11 @@ from watcher.core.model import Outcome, Record, Status
 from watcher.core.state import UrlState
 from watcher.core.validators import Validators
 from watcher.store import FS, Entry, Store, lines
-from watcher.store.codec import full_members
+from watcher.store.codec import full_line
+from watcher.store.compaction import compact_files, verify, write_snapshot
 from watcher.store.fold import HeaderLine
 from watcher.store.layout import Layout
-from watcher.store.sealed import in_chunks, write_history
+from watcher.store.sealed import Sealed, in_chunks, write_history
 
 T0 = 1_767_607_200.0
 WORDS = ("alpha", "beta", "gamma", "delta", "price", "stock", "update", "release", "hotel", "ticket", "grant", "court")
@@ -99,7 +100,12 @@ def page(i: int, named: bool, rnd: random.Random, at: float = T0) -> UrlState:
         reason="changed: half the interval",
         record=Record(values=values, fingerprint=f"1:{rnd.getrandbits(256):064x}", definition=f"1:{i % 9:016x}"),
         body=f"{rnd.getrandbits(256):064x}",
-        validators=Validators(etag=etag if i % 3 else None, last_modified=modified if i % 2 else None, url=url),
+        validators=Validators(
+            etag=etag if i % 3 else None,
+            last_modified=modified if i % 2 else None,
+            url=url,
+            tags=(etag,) if i % 3 else (),
+        ),
     )
 
 
@@ -145,7 +151,7 @@ def snapshot(root: str, count: int, named: bool) -> Path:
         keyed = sorted((lines.escape(name_of(i, named)[0]), i) for i in range(count))
         for n, (_, i) in enumerate(keyed):
             state = page(i, named, rnd)
-            yield lines.line(b"s", state.name, full_members(state, n + 1, False, "default", None))
+            yield full_line(state, n + 1, False, "default", None)
 
     crc = 0
     with path.open("wb") as file:
@@ -216,19 +222,26 @@ def looking_up(root: str, count: int, path: Path, named: bool) -> None:
     picked = [rnd.randrange(len(raws)) for _ in range(20_000)]
     names = [lines.unescape(lines.raw_key(raws[i])) for i in picked]
     with Store.open(root, mode="read") as store:
-        value, ours, theirs = ratio(
-            lambda: cpu(lambda: [store.state(name) for name in names]),
-            lambda: cpu(lambda: [_raw(raws[i]) for i in picked]),
-        )
-    say(f"look-up ({ours / 20_000 * 1e6:.1f} us) / one decode ({theirs / 20_000 * 1e6:.1f} us)", value, 6, "x")
+
+        def ours() -> None:
+            for name in names:
+                store.state(name)
+
+        def theirs() -> None:
+            for i in picked:
+                _raw(raws[i])
+
+        value, own, raw = ratio(lambda: cpu(ours), lambda: cpu(theirs))
+    own, raw = own / len(names) * 1e6, raw / len(names) * 1e6
+    say(f"look-up ({own:.1f} us) / one decode ({raw:.1f} us)", value, 6, "x")
 
 
 def appending(folder: str, size: int, limit: float) -> None:
-    """Full states, ``size`` a batch, each batch durable, against the same bytes written and synced."""
+    """States, ``size`` a batch, each batch durable, against the same bytes written and synced."""
     rnd, turn = random.Random(size), 0
     states = [page(i, False, rnd) for i in range(size)]
     batches = 20_000 // size if size < 1000 else 20
-    entries = [Entry(state=state, check=check_of(state), version=True) for state in states]
+    entries = [Entry(state=state, version=True) for state in states]
 
     def ours() -> float:
         nonlocal turn
@@ -252,13 +265,42 @@ def appending(folder: str, size: int, limit: float) -> None:
         os.close(fd)
         return took
 
-    value, _, _ = ratio(ours, raw)
+    value, own, least = ratio(ours, raw)
+    own, least = (t / batches / size * 1e6 for t in (own, least))
+    print(f"     {own:.1f} us a line, raw {least:.1f}")
     say(f"append, batch {size} + fdatasync, share of raw write", 1 / value, limit, "x", least=True)
 
 
+def merging(folder: str, count: int, path: Path) -> None:
+    """New states of a fifth of the watches, folded into the snapshot; nothing else in the journal (STORE.md A1)."""
+    made = f"{folder}/merge"
+    shutil.copytree(path.parents[1], made)
+    rnd = random.Random(11)
+    with Store.open(made, fs=LooseFS()) as store:
+        fresh = rnd.sample(range(count), count // 5)
+        for start in range(0, len(fresh), 1000):
+            store.append([Entry(state=page(i, False, rnd, T0 + 90_000.0)) for i in fresh[start : start + 1000]])
+    layout = Layout(LooseFS(), made)
+    segment = Path(layout.segment(2))
+
+    def ours() -> float:
+        def work() -> None:
+            with Sealed(layout, [2]) as sealed:
+                write_snapshot(layout, 1, 2, sealed, HeaderLine(store="bench", at=T0))
+                verify(layout.fs, layout.snapshot(2))
+
+        took = cpu(work)
+        os.unlink(layout.snapshot(2))
+        return took
+
+    value, _, _ = ratio(ours, lambda: cpu(lambda: (decode_all(path), decode_all(segment))))
+    say(f"stream-merge CPU, {count // 5:,} states into {count:,} / raw decode", value, 2, "x")
+    shutil.rmtree(made)
+
+
 def compacting(folder: str, count: int, path: Path) -> None:
-    """A fifth of the watches checked once since the snapshot, one in ten of these changed."""
-    made = f"{folder}/compact"
+    """A whole compaction: a fifth of the watches checked once, one in ten of these changed; history and audit too."""
+    made, target = f"{folder}/compact", f"{folder}/compacted"
     shutil.copytree(path.parents[1], made)
     rnd = random.Random(11)
     with Store.open(made, fs=LooseFS()) as store:
@@ -269,25 +311,20 @@ def compacting(folder: str, count: int, path: Path) -> None:
                 state = store.state(name)
                 assert state is not None
                 moved = again(state, T0 + 90_000.0)
-                changed = k % 10 == 0
-                if changed:
+                if changed := k % 10 == 0:
                     moved = msgspec.structs.replace(moved, outcome=Outcome.CHANGED, http_status=200)
                 batch.append(Entry(state=moved, check=check_of(moved), version=changed))
             store.append(batch)
 
     def ours() -> float:
-        target = f"{folder}/compacted"
         shutil.copytree(made, target)
-        with Store.open(target, fs=LooseFS()) as store:
-            upto = store._seal()
-            from watcher.store.compaction import compact_files
-
-            took = cpu(lambda: compact_files(Layout(LooseFS(), target), 1, upto, "bench", T0))
+        took = cpu(lambda: compact_files(Layout(LooseFS(), target), 1, 2, "bench", T0))
         shutil.rmtree(target)
         return took
 
-    value, _, _ = ratio(ours, lambda: cpu(lambda: decode_all(path)))
-    say(f"compaction CPU, {count // 5:,} updates into {count:,} / raw decode", value, 2, "x")
+    value, took, _ = ratio(ours, lambda: cpu(lambda: decode_all(path)))
+    per = took / (count // 5) * 1e6
+    print(f"     whole compaction with folds, history and packed audit trail: {value:.2f} x, {per:.0f} us a check")
     shutil.rmtree(made)
 
 
@@ -319,7 +356,7 @@ def ten_years(folder: str, versions: int) -> None:
     layout, months = Layout(LooseFS(), roots["years"]), 120
     for month in range(months):
         rows = (
-            (lines.escape(s.name), lines.line(b"s", s.name, full_members(s, month * 10 + k + 1, True, "default", None)))
+            (lines.escape(s.name), full_line(s, month * 10 + k + 1, True, "default", None))
             for s in states
             for k in range(versions // months)
         )
@@ -345,6 +382,7 @@ def main() -> None:
         opening(root, path)
         memory(root, count, "named by URL")
         looking_up(root, count, path, False)
+        merging(folder, count, path)
         compacting(folder, count, path)
         shutil.rmtree(root)
         named = f"{folder}/named"

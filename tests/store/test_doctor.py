@@ -8,12 +8,12 @@ import pytest
 
 from tests.store.making import QuickFS, entry, seen_at, state, states, unchanged
 from watcher.store import Store, lines
-from watcher.store.codec import full_members
+from watcher.store.codec import full_line
 
 
 def line(i: int) -> bytes:
     s = state(f"w{i}", i)
-    return lines.line(b"s", s.name, full_members(s, i + 1, False, "default", None))
+    return full_line(s, i + 1, False, "default", None)
 
 
 def write(root: Path, data: bytes) -> None:
@@ -65,9 +65,8 @@ def test_damage_in_the_middle(ram: Path) -> None:
 @pytest.mark.parametrize("after", [0, 1])
 def test_a_run_of_zeroes(ram: Path, after: int) -> None:
     """Case 147: one warning, not one a byte, and the line behind the zeroes is found."""
-    write(
-        ram / "data", b"".join(line(i) for i in range(40)) + b"\0" * 4096 + b"".join(line(40 + i) for i in range(after))
-    )
+    before, behind = (b"".join(line(i) for i in numbers) for numbers in (range(40), range(40, 40 + after)))
+    write(ram / "data", before + b"\0" * 4096 + behind)
     with Store.open(ram / "data", fs=QuickFS()) as store:
         assert len(store.names()) == 40 + after
         assert [(p.kind, p.line) for p in store.warnings] == [("damaged" if after else "torn", 41)]

@@ -42,6 +42,9 @@ def test_a_state_comes_back_exactly(ram: Path) -> None:
     kept[1] = msgspec.structs.replace(kept[1], validators=Validators(), record=None, last_seen=None, status=Status.NEW)
     kept[2] = msgspec.structs.replace(kept[2], validators=Validators(etag='"x"', tags=(), url=""), url=kept[2].name)
     kept[3] = msgspec.structs.replace(kept[3], validators=Validators(etag='"x"', tags=('"x"', '"y"'), key="k"))
+    for at, effective in enumerate((None, "", kept[5].url, "https://elsewhere.example/")):
+        kept[4 + at] = msgspec.structs.replace(kept[4 + at], effective_url=effective)
+    kept[6] = msgspec.structs.replace(kept[6], effective_url=kept[6].url)
     with Store.open(ram / "data", fs=QuickFS()) as store:
         store.append([entry(s) for s in kept])
         assert list(states(store).values()) == kept

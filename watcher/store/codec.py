@@ -16,6 +16,7 @@ from watcher.core.model import Record
 from watcher.core.state import HostState, UrlState
 from watcher.core.validators import Validators
 from watcher.store import mirror
+from watcher.store.lines import keyed
 from watcher.store.mirror import COLD_FIELDS, HOT_FIELDS, getter
 
 decode_state: Final[Callable[[bytes], Any]] = msgspec.json.Decoder(mirror.FullLine, float_hook=Decimal).decode
@@ -26,12 +27,13 @@ _decode_host: Final[Callable[[bytes], Any]] = msgspec.json.Decoder(mirror.HostLi
 
 _hot = getter(HOT_FIELDS)
 _cold = getter(COLD_FIELDS)
+_EFFECTIVE = COLD_FIELDS.index("effective_url")
 _record = getter(mirror.RECORD_FIELDS)
 _check = getter(mirror.CHECK_FIELDS)
 _said = getter(tuple(own for _, own in mirror.DERIVED.values()))
 _says = getter(tuple(mirror.DERIVED))
 _UNTOUCHED = Validators()
-_NO_STATE = ("n", "base", "etag", "last_modified", "rest", "sticky", *mirror.RECORD_FIELDS)
+_NO_STATE = ("etag", "last_modified", "rest", *mirror.RECORD_FIELDS)
 NO_URL = " "
 NO_TAGS = ("",)
 _NOTHING_SAID = _says(mirror.CheckLine())
@@ -42,6 +44,15 @@ _COLD_AT = {field: at for at, field in enumerate(COLD_FIELDS)}
 
 def _seen(state: UrlState) -> Any:
     return UNSET if state.last_seen == state.last_fetched_at else state.last_seen
+
+
+def _cold_out(state: UrlState) -> tuple[Any, ...]:
+    """The cold fields as they are written: an effective URL that is the watch's own is left empty."""
+    cold = _cold(state)
+    if cold[_EFFECTIVE] is None:
+        return cold
+    told = "" if cold[_EFFECTIVE] == state.url else cold[_EFFECTIVE] or NO_URL
+    return (*cold[:_EFFECTIVE], told, *cold[_EFFECTIVE + 1 :])
 
 
 def _validators_out(state: UrlState, *, marked: bool) -> tuple[Any, Any, Any]:
@@ -90,26 +101,35 @@ def check_members(check: Check | None, state: UrlState | None) -> tuple[Any, Exc
     return mirror.CheckMembers(*_check(check), url, *differs), last
 
 
-def full_members(state: UrlState, n: int, version: bool, retention: str, check: Check | None) -> Any:
-    """The members of an ``s`` line."""
-    url = None if state.url == state.name else state.url
+def full_line(state: UrlState, n: int, version: bool, retention: str, check: Check | None) -> bytes:
+    """An ``s`` line. Raises ValueError for what strict JSON cannot hold."""
+    name = state.name
+    url = None if state.url == name else state.url
     record = _NO_RECORD if state.record is None else _record(state.record)
     held = _validators_out(state, marked=False)
     told = check_members(check, state)
-    return mirror.FullMembers(
-        n, 0, version, retention, *_hot(state), _seen(state), url, *_cold(state), *held, *record, *told
+    members = mirror.FullMembers(
+        *("s", name, n, 0, version, retention),
+        *_hot(state),
+        _seen(state),
+        url,
+        *_cold_out(state),
+        *held,
+        *record,
+        *told,
     )
+    return keyed(name, members)
 
 
-def delta_members(
+def delta_line(
     state: UrlState, n: int, base: UrlState, number: int, named: frozenset[str], check: Check | None
-) -> tuple[Any, frozenset[str]]:
-    """The members of an ``a`` line on top of ``base``, and the cold fields that stay named from now on.
+) -> tuple[bytes, frozenset[str]]:
+    """An ``a`` line on top of ``base``, and the cold fields that stay named from now on. Raises ValueError.
 
     A field once named stays named until the next ``s`` line: so the newest ``a`` line is right on top of
     the ``s`` line itself and of every fold of it, whichever a crash leaves standing.
     """
-    now, then = _cold(state), _cold(base)
+    now, then = _cold_out(state), _cold_out(base)
     if now != then:
         named |= {f for f, a, b in zip(COLD_FIELDS, now, then, strict=True) if a != b}
     if state.validators != base.validators:
@@ -121,12 +141,13 @@ def delta_members(
     held = _validators_out(state, marked=True) if "validators" in named else (None, None, None)
     mark = state.record.fingerprint[:10] if state.record is not None else ""
     told = check_members(check, state)
-    return mirror.DeltaMembers(n, number, *_hot(state), _seen(state), *cold, *held, mark, *told), named
+    members = mirror.DeltaMembers("a", state.name, n, number, *_hot(state), _seen(state), *cold, *held, mark, *told)
+    return keyed(state.name, members), named
 
 
-def lone_members(n: int, check: Check) -> Any:
-    """The members of a ``c`` line."""
-    return mirror.LoneMembers(n, 0, *check_members(check, None))
+def lone_line(check: Check, n: int) -> bytes:
+    """A ``c`` line. Raises ValueError."""
+    return keyed(check.name, mirror.LoneMembers("c", check.name, n, 0, *check_members(check, None)))
 
 
 def record_of(row: Any) -> Record | None:
@@ -161,6 +182,9 @@ def state_of(row: Any, delta: Any = None) -> UrlState:
         source = delta if delta.rest is not None else row
     if fields["last_seen"] is UNSET:
         fields["last_seen"] = fields["last_fetched_at"]
+    if fields["effective_url"] is not None:
+        told = fields["effective_url"]
+        fields["effective_url"] = "" if told == NO_URL else told or fields["url"]
     held = source.rest is not None or source.etag is not None or source.last_modified is not None
     fields["validators"] = (
         _validators_in(source.etag, source.last_modified, source.rest, fields["url"]) if held else _UNTOUCHED
@@ -197,9 +221,9 @@ _HOST_FIELDS = tuple(f for f in mirror.defaults(HostState) if f != "key")
 _host = getter(_HOST_FIELDS)
 
 
-def host_members(host: HostState, n: int) -> Any:
-    """The members of an ``o`` line."""
-    return mirror.HostMembers(*_host(host), n)
+def host_line(host: HostState, n: int) -> bytes:
+    """An ``o`` line. Raises ValueError."""
+    return keyed(host.key, mirror.HostMembers("o", host.key, n, *_host(host)))
 
 
 def host_of(raw: bytes) -> HostState:

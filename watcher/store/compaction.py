@@ -42,7 +42,7 @@ def compact_files(layout: Layout, base: int, upto: int, store_id: str, at: float
         sealed.write_history(upto)
         sealed.write_audit(upto)
         path = layout.snapshot(upto)
-        write_whole(layout.fs, path, _snapshot(layout, base, sealed, store_id, at))
+        write_snapshot(layout, base, upto, sealed, HeaderLine(store=store_id, at=at))
     try:
         verify(layout.fs, path)
     except OSError:
@@ -52,77 +52,102 @@ def compact_files(layout: Layout, base: int, upto: int, store_id: str, at: float
     merge_small(layout, upto)
 
 
-def _snapshot(layout: Layout, base: int, sealed: Sealed, store_id: str, at: float) -> Iterator[bytes]:
-    """The lines of the new snapshot: hosts, then watches, each sorted by escaped key; one line a key."""
-    old_n, rows = _merged(layout, base, sealed)
-    n, count = max(sealed.n, old_n), 0
-    head = lines.header(HeaderLine(store=store_id, n=n, at=at))
-    crc = crc32(head)
-    yield head
-    for chunk in in_chunks(rows):
-        count += chunk.count(b"\n")
-        crc = crc32(chunk, crc)
-        yield chunk
-    yield lines.end(count, n, crc)
+def write_snapshot(layout: Layout, base: int, upto: int, sealed: Sealed, head: HeaderLine) -> None:
+    """Merge ``sealed`` into snapshot ``base`` (0: none) and write the result. Raises OSError."""
+    for whole in (True, False):
+        try:
+            chunks = _Merge(layout, base, sealed, whole).chunks(head)
+            write_whole(layout.fs, layout.snapshot(upto), chunks)
+        except _Unsound:
+            continue
+        return
 
 
-def _merged(layout: Layout, base: int, sealed: Sealed) -> tuple[int, Iterator[bytes]]:
-    """The old snapshot's last number, and the new one's lines joined as they come."""
-    prefixes = sorted(sealed.full.keys() | sealed.delta.keys() | sealed.gone)
-    if not base:
-        return 0, (_line_for(prefix, None, sealed) for prefix in prefixes)
-    path = layout.snapshot(base)
-    last = last_line(layout.fs, path)
-    whole = last is not None and _is_whole(layout.fs, path)
-    batches = _batches(layout, path, whole)
-    return decode_header(last).n if last is not None else 0, _merge(batches, prefixes, sealed)
+class _Unsound(Exception):
+    """The old snapshot's checksum does not hold: it must be gone through line by line."""
 
 
-def _batches(layout: Layout, path: str, whole: bool) -> Iterator[list[bytes]]:
-    """The keyed lines of a snapshot; where its checksum does not hold, only those that are good by themselves."""
-    bad: list[Bad] = []
-    offset = 0
-    with layout.fs.reader(path) as stream:
-        while batch := stream.readlines(BATCH):
-            size = sum(map(len, batch))
-            if not whole:
-                batch = [raw for _, raw in lines.scan(batch, bad, offset)]
-            offset += size
-            yield [raw for raw in batch if raw[6:7] in b"so"] if not whole or offset == size else batch
-    for piece in bad:
-        keep_aside(layout, path, piece)
+class _Merge:
+    """The old snapshot and the sealed segments as one: hosts, then watches, sorted as bytes, one line a key.
 
+    ``whole`` trusts the old snapshot's checksum over all of it, found wrong at its end; else only lines
+    that are good by themselves count.
+    """
 
-def _merge(batches: Iterator[list[bytes]], prefixes: list[bytes], sealed: Sealed) -> Iterator[bytes]:
-    """Both are sorted as bytes, so whole stretches of untouched lines pass unlooked at."""
-    at = 0
-    for batch in batches:
-        if batch and batch[-1].startswith(lines.END):
-            batch.pop()
-        low = 0
-        while at < len(prefixes) and batch and prefixes[at] <= batch[-1]:
-            prefix = prefixes[at]
-            high = bisect_left(batch, prefix, low)
-            yield from batch[low:high]
-            known = batch[high].startswith(prefix)
-            low = high + known
-            at += 1
-            if prefix in sealed.full or prefix in sealed.delta:
-                yield _line_for(prefix, batch[high] if known and prefix not in sealed.gone else None, sealed)
-        yield from batch[low:]
-    for prefix in prefixes[at:]:
-        if prefix in sealed.full or prefix in sealed.delta:
-            yield _line_for(prefix, None, sealed)
+    def __init__(self, layout: Layout, base: int, sealed: Sealed, whole: bool) -> None:
+        self._layout = layout
+        self._path = layout.snapshot(base) if base else None
+        self._sealed = sealed
+        self._whole = whole
+        self._count = 0
 
+    def chunks(self, head: HeaderLine) -> Iterator[bytes]:
+        """The new snapshot, about a megabyte at a time."""
+        last = last_line(self._layout.fs, self._path) if self._path else None
+        head.n = max(self._sealed.n, decode_header(last).n if last is not None else 0)
+        first = lines.header(head)
+        crc = crc32(first)
+        yield first
+        for chunk in in_chunks(self._pieces()):
+            crc = crc32(chunk, crc)
+            yield chunk
+        yield lines.end(self._count, head.n, crc)
 
-def _line_for(prefix: bytes, old: bytes | None, sealed: Sealed) -> bytes:
-    """The snapshot's line for one updated key; ``old`` is the line in the snapshot before."""
-    spot, change = sealed.full.get(prefix), sealed.delta.get(prefix)
-    full = old if spot is None else sealed.line(spot)
-    if change is not None:
-        return fold(full, sealed.line(change))
-    assert full is not None
-    return snapshot_line(full) if full[6:7] == b"s" else full
+    def _pieces(self) -> Iterator[bytes]:
+        """Stretches of untouched lines, found by bisection, and between them the lines that moved."""
+        sealed, at = self._sealed, 0
+        prefixes = sorted(sealed.full.keys() | sealed.delta.keys() | sealed.gone)
+        for batch in self._batches():
+            low = 0
+            while at < len(prefixes) and batch and prefixes[at] <= batch[-1]:
+                prefix = prefixes[at]
+                high = bisect_left(batch, prefix, low)
+                if high > low:
+                    yield b"".join(batch[low:high])
+                known = batch[high].startswith(prefix)
+                self._count += high - low
+                low = high + known
+                at += 1
+                yield self._line(prefix, batch[high] if known and prefix not in sealed.gone else None)
+            self._count += len(batch) - low
+            yield b"".join(batch[low:])
+        for prefix in prefixes[at:]:
+            yield self._line(prefix, None)
+
+    def _line(self, prefix: bytes, old: bytes | None) -> bytes:
+        """The line for one updated key, if there is any left; ``old`` is the one in the snapshot before."""
+        spot, change = self._sealed.full.get(prefix), self._sealed.delta.get(prefix)
+        full = old if spot is None else self._sealed.line(spot)
+        if change is None and full is None:
+            return b""
+        self._count += 1
+        if change is not None:
+            return fold(full, self._sealed.line(change))
+        return snapshot_line(full) if full is not None and full[6:7] == b"s" else full or b""
+
+    def _batches(self) -> Iterator[list[bytes]]:
+        """The keyed lines of the old snapshot."""
+        if self._path is None:
+            return
+        bad: list[Bad] = []
+        offset, crc, last = 0, 0, b""
+        with self._layout.fs.reader(self._path) as stream:
+            while batch := stream.readlines(BATCH):
+                if self._whole:
+                    last = batch.pop() if batch[-1].startswith(lines.END) else b""
+                    crc = crc32(b"".join(batch), crc)
+                    if last and not (lines.intact(last) and lines.whole_crc(last) == crc):
+                        raise _Unsound
+                    yield batch[1:] if offset == 0 else batch
+                    offset = 1
+                else:
+                    size = sum(map(len, batch))
+                    yield [raw for _, raw in lines.scan(batch, bad, offset) if raw[6:7] in b"so"]
+                    offset += size
+        if self._whole and not last:
+            raise _Unsound
+        for piece in bad:
+            keep_aside(self._layout, self._path, piece)
 
 
 def verify(fs: FS, path: str) -> None:

@@ -10,9 +10,9 @@ from watcher.core.history import Check
 from watcher.core.model import Outcome, Record
 from watcher.core.state import HostState, UrlState
 from watcher.store import lines
-from watcher.store.codec import delta_members, full_members, host_members, lone_members
+from watcher.store.codec import delta_line, full_line, host_line, lone_line
 from watcher.store.fold import Fold
-from watcher.store.index import PLACES, Place, pack
+from watcher.store.index import PLACES, pack
 from watcher.store.layout import JOURNAL, file_id
 
 VERSIONS = frozenset({Outcome.FIRST, Outcome.CHANGED, Outcome.RETURNED, Outcome.REDEFINED, Outcome.GONE})
@@ -79,21 +79,20 @@ class Desk:
         """
         draft = Draft(entry, [])
         check, state = entry.check, entry.state
-        name = state.name if state is not None else check.name if check is not None else ""
-        count = len(entry.hosts) + (len(check.exchanges[:-1]) if check is not None else 0)
-        draft.n = self._fold.n + count + 1
+        earlier = check.exchanges[:-1] if check is not None else ()
+        draft.n = self._fold.n + len(earlier) + len(entry.hosts) + 1
         if check is not None:
-            for exchange in check.exchanges[:-1]:
+            for exchange in earlier:
                 head = b'{"n":%d,"of":%d,' % (self._next(), draft.n)
                 raw = msgspec.Raw(head + _encode_exchange(exchange)[1:])
-                draft.lines.append(lines.line(b"e", name, raw))
+                draft.lines.append(lines.line(b"e", check.name, raw))
         for host in entry.hosts:
-            draft.lines.append(lines.line(b"o", host.key, host_members(host, self._next())))
+            draft.lines.append(host_line(host, self._next()))
         if state is not None:
             self._next()
             self._state_line(draft, state, ahead)
         elif check is not None:
-            draft.lines.append(lines.line(b"c", name, lone_members(self._next(), check)))
+            draft.lines.append(lone_line(check, self._next()))
         return draft
 
     def _next(self) -> int:
@@ -104,14 +103,14 @@ class Desk:
         entry, name, version = draft.entry, state.name, draft.entry.is_version
         base = None if version else ahead.get(name) or self._base(name)
         if base is None or state.url != base.state.url or not _same(state.record, base.state.record):
-            members = full_members(state, draft.n, version, entry.retention, entry.check)
+            raw = full_line(state, draft.n, version, entry.retention, entry.check)
             draft.full, draft.base = True, Base(state, draft.n, frozenset())
         else:
-            members, named = delta_members(state, draft.n, base.state, base.number, base.named, entry.check)
+            raw, named = delta_line(state, draft.n, base.state, base.number, base.named, entry.check)
             draft.base = Base(base.state, base.number, named)
         ahead[name] = draft.base
         draft.at = len(draft.lines)
-        draft.lines.append(lines.line(b"s" if draft.full else b"a", name, members))
+        draft.lines.append(raw)
 
     def _base(self, name: str) -> Base | None:
         if name in self._fold.suspects or name not in self._fold.rows:
@@ -122,28 +121,25 @@ class Desk:
         """Let drafts count: their batch is durable at ``offset`` of ``segment``."""
         file = file_id(JOURNAL, segment)
         for draft in drafts:
-            for number, raw in enumerate(draft.lines):
-                if number == draft.at and draft.base is not None:
-                    self._move(draft, draft.base, Place(file, offset, len(raw)))
-                offset += len(raw)
-            for host in draft.entry.hosts:
+            entry = draft.entry
+            if entry.state is not None and draft.base is not None:
+                before = sum(map(len, draft.lines[: draft.at])) if draft.at else 0
+                self._move(draft, entry.state, draft.base, (file, offset + before, len(draft.lines[draft.at])))
+            for host in entry.hosts:
                 self._fold.hosts[host.key] = host
+            offset += draft.size
 
-    def _move(self, draft: Draft, base: Base, place: Place) -> None:
-        state = draft.entry.state
-        if state is None:
-            return
-        name, rows = state.name, self._fold.rows
+    def _move(self, draft: Draft, state: UrlState, base: Base, place: tuple[int, int, int]) -> None:
+        name, rows, bases = state.name, self._fold.rows, self._bases
         if draft.full:
             places: tuple[int, ...] = (*place, 0, 0, 0)
             self._fold.suspects.discard(name)
         else:
             places = (*PLACES.unpack_from(rows[name])[:3], *place)
         rows[name] = pack(places, draft.n, base.number, state)
-        self._bases.pop(name, None)
-        self._bases[name] = base
-        if len(self._bases) > self.REMEMBERED:
-            del self._bases[next(iter(self._bases))]
+        if bases.pop(name, None) is None and len(bases) >= self.REMEMBERED:
+            del bases[next(iter(bases))]
+        bases[name] = base
 
     def drop(self, name: str) -> None:
         """Remember nothing of a watch any more."""

@@ -46,7 +46,7 @@ class Past:
         last = None
         for stream in (self._live(key), merge(*self._sealed(key), key=lambda row: -row[0])):
             for n, raw in stream:
-                if n != last and (version := _version(raw)) is not None:
+                if n != last and (version := _version(n, raw)) is not None:
                     last = n
                     yield version
 
@@ -152,7 +152,7 @@ def _n(raw: bytes) -> int:
     return decode_header(raw).n
 
 
-def _version(raw: bytes) -> Version | None:
+def _version(n: int, raw: bytes) -> Version | None:
     try:
         row = decode_state(raw)
     except msgspec.MsgspecError:
@@ -163,7 +163,7 @@ def _version(raw: bytes) -> Version | None:
     if record is not None:
         record = msgspec.structs.replace(record, values=record.public())
     at = row.last_fetched_at or 0.0
-    return Version(name=row.name, at=at, outcome=row.outcome, record=record, body=row.body, seq=row.n)
+    return Version(name=row.name, at=at, outcome=row.outcome, record=record, body=row.body, seq=n)
 
 
 def _find(view: mmap, needle: bytes) -> Iterator[bytes]:

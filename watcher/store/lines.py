@@ -56,6 +56,14 @@ def line(kind: bytes, key: str, fields: object) -> bytes:
     return seal(prefix(kind, escape(key)), _encode(fields))
 
 
+def keyed(key: str, members: msgspec.Struct) -> bytes:
+    """A keyed line from a struct whose first two members are kind and key. Raises ValueError like :func:`line`."""
+    raw = _encode(members)
+    start = HEAD - 1
+    body = raw[:-1] if key.isascii() else b'%b"%b"%b' % (raw[:start], escape(key), raw[start + len(_encode(key)) : -1])
+    return b'%b,"c":"%08x"}\n' % (body, crc32(body))
+
+
 def header(fields: object) -> bytes:
     """The first line of a file."""
     return seal(HEADER, _encode(fields))

@@ -154,35 +154,51 @@ _numbers: Fields = {"n": ("n", int, 0), "base": ("b", int, 0)}
 _marks: Fields = {"ver": ("ver", bool, False), "cls": ("cls", str, "default")}
 _url: Fields = {"url": ("url", str | None, None)}
 
+_head: Fields = {"kind": ("k", str | UnsetType, UNSET), "key": ("w", str | UnsetType, UNSET)}
 FullMembers: Final = _make(
-    "FullMembers", {**_numbers, **_marks, **_hot, **_seen, **_url, **_cold, **_validators, **_record, **_check}
+    "FullMembers", {**_head, **_numbers, **_marks, **_hot, **_seen, **_url, **_cold, **_validators, **_record, **_check}
 )
 DeltaMembers: Final = _make(
     "DeltaMembers",
-    {**_numbers, **_hot, **_seen, **_cold_named, **_validators, "fingerprint": ("fp", str, ""), **_check},
+    {**_head, **_numbers, **_hot, **_seen, **_cold_named, **_validators, "fingerprint": ("fp", str, ""), **_check},
 )
-LoneMembers: Final = _make("LoneMembers", {**_numbers, **_check})
+LoneMembers: Final = _make("LoneMembers", {**_head, **_numbers, **_check})
 HostMembers: Final = _make(
     "HostMembers",
-    {f: (f, t, defaults(HostState)[f]) for f, t in _types(HostState).items() if f != "key"} | {"n": ("n", int, 0)},
+    {
+        **_head,
+        "n": ("n", int, 0),
+        **{f: (f, t, defaults(HostState)[f]) for f, t in _types(HostState).items() if f != "key"},
+    },
 )
+
+
+def _untouched(name: str, fields: Fields) -> Any:
+    """The same members, each left as the bytes it is; what a line does not say is ``UNSET``."""
+    return _make(name, {f: (wire, msgspec.Raw | UnsetType, UNSET) for f, (wire, _, _) in fields.items()})
+
+
+_fold: Fields = {"n": ("n", Any, 0), "base": ("b", Any, 0), "sticky": ("d", Any, 0), "lost": ("lost", Any, 0)}
+_kept: Fields = {**_fold, "cls": _marks["cls"], **_hot, **_seen, **_url, **_cold, **_validators, **_record}
+FullBytes: Final = _untouched("FullBytes", _kept)
+"""An ``s`` line as snapshots keep it, undecoded."""
+DeltaBytes: Final = _untouched("DeltaBytes", {**_numbers, **_hot, **_seen, **_cold, **_validators})
+"""An ``a`` line without its check, undecoded."""
 
 _name: Fields = {"name": ("w", str, "")}
 FullLine: Final = _make(
     "FullLine",
     {
         **_name,
-        **_numbers,
         **_hot,
         **_seen,
         **_url,
         **_cold,
         **_validators,
         **_record,
-        "sticky": ("d", tuple[str, ...], ()),
     },
 )
-DeltaLine: Final = _make("DeltaLine", {**_name, **_numbers, **_hot, **_seen, **_cold_named, **_validators})
+DeltaLine: Final = _make("DeltaLine", {**_name, **_hot, **_seen, **_cold_named, **_validators})
 HostLine: Final = _make(
     "HostLine",
     {

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable
+from typing import Any, Final
 
 import msgspec
+from msgspec import UNSET
 
-from watcher.store import lines
-from watcher.store.mirror import HOT, WIRE
+from watcher.store import lines, mirror
+from watcher.store.mirror import getter
 
 Members = dict[str, msgspec.Raw]
 
@@ -17,10 +19,16 @@ _encode = msgspec.json.Encoder().encode
 
 _FRAME: Final = ("k", "w", "c")
 _CHECK: Final = ("check", "http")
-_OWN: Final = frozenset({*_FRAME, *_CHECK, "n", "b", "d", "fp", "ver"})
-_VALIDATORS: Final = frozenset({"etag", "lm", "val"})
-_REPLACED: Final = frozenset({*HOT.values(), *_CHECK, "ver", "n", "b", "d", "lost"})
 _TRUE: Final = msgspec.Raw(b"true")
+_full: Final[Callable[[bytes], Any]] = msgspec.json.Decoder(mirror.FullBytes).decode
+_delta: Final[Callable[[bytes], Any]] = msgspec.json.Decoder(mirror.DeltaBytes).decode
+_hot = getter((*mirror.HOT_FIELDS, "last_seen"))
+_cold = getter(mirror.COLD_FIELDS)
+_validators = getter(("etag", "last_modified", "rest"))
+_record = getter(mirror.RECORD_FIELDS)
+_COLD_WIRES: Final = tuple(mirror.COLD[f] for f in mirror.COLD_FIELDS)
+_skim: Final = msgspec.json.Decoder(msgspec.Raw).decode
+_EMPTY: Final = mirror.FullBytes()
 
 
 def members(raw: bytes) -> Members:
@@ -31,10 +39,9 @@ def members(raw: bytes) -> Members:
     return found
 
 
-def rebuild(raw: bytes, found: Members, kind: bytes | None = None) -> bytes:
+def _rebuild(raw: bytes, found: object, kind: bytes | None = None) -> bytes:
     """The line ``raw`` with other members (and perhaps of another kind), sealed anew."""
-    head = b'{"k":"%b"%b' % (kind or raw[6:7], raw[8 : lines.key_end(raw) + 1])
-    return lines.seal(head, _encode(found))
+    return lines.seal(b'{"k":"%b%b' % (kind or raw[6:7], raw[7 : lines.key_end(raw) + 1]), _encode(found))
 
 
 def without(raw: bytes, *names: str) -> bytes:
@@ -42,12 +49,21 @@ def without(raw: bytes, *names: str) -> bytes:
     found = members(raw)
     for name in names:
         found.pop(name, None)
-    return rebuild(raw, found)
+    return _rebuild(raw, found)
 
 
 def snapshot_line(full: bytes) -> bytes:
     """An ``s`` line as a snapshot keeps it: the state, without the check that led to it."""
-    return without(full, *_CHECK, "ver")
+    # The check stands last, so it can be cut off; what looked like one inside a record leaves no JSON, and is read.
+    cut = full.rfind(b',"check":{')
+    if cut < 0:
+        return full
+    body = full[:cut]
+    try:
+        _skim(body + b"}")
+    except msgspec.MsgspecError:
+        return _rebuild(full, _full(full))
+    return lines.seal(body, b"{}")
 
 
 def history_line(full: bytes) -> bytes:
@@ -60,7 +76,7 @@ def history_line(full: bytes) -> bytes:
         for personal in _decode_names(found["pers"]):
             record.pop(personal, None)
         found["rec"] = msgspec.Raw(_encode(record))
-    return rebuild(full, found)
+    return _rebuild(full, found)
 
 
 def fold(full: bytes | None, delta: bytes) -> bytes:
@@ -70,18 +86,30 @@ def fold(full: bytes | None, delta: bytes) -> bytes:
     that an ``a`` line written on top of ``full`` is as right on top of this one. Where the two do not fit, a line
     between them was lost: the schedule is the delta's, and ``lost`` marks the watch as suspect.
     """
-    change = members(delta)
-    found = members(full) if full is not None else {}
-    base = found.get("b") or found.get("n")
-    named = {w for w in change if w in WIRE}
-    if "d" in found:
-        named.update(_decode_names(found["d"]))
-    head: Members = {"n": change["n"], "b": base or change.get("b", change["n"])}
-    if named:
-        head["d"] = msgspec.Raw(_encode(sorted(named)))
-    if base is None or change.get("b") != base or "lost" in found:
-        head["lost"] = _TRUE
-    replaced = _REPLACED | _VALIDATORS if "val" in change else _REPLACED
-    head |= {name: value for name, value in found.items() if name not in replaced}
-    head |= {name: value for name, value in change.items() if name not in _OWN}
-    return rebuild(delta, head, b"s")
+    change, found = _delta(delta), _EMPTY if full is None else _full(full)
+    base = found.n if found.base is UNSET else found.base
+    fits = found.lost is UNSET and base is not UNSET and base == change.base
+    cold, named = list(_cold(found)), set()
+    for at, value in enumerate(_cold(change)):
+        if value is not UNSET:
+            cold[at] = value
+            named.add(_COLD_WIRES[at])
+    held = _validators(found)
+    if change.rest is not UNSET:
+        held = _validators(change)
+        named.add("val")
+    if found.sticky is not UNSET:
+        named.update(_decode_names(found.sticky))
+    members = mirror.FullBytes(
+        change.n,
+        change.base if base is UNSET else base,
+        msgspec.Raw(_encode(sorted(named))) if named else UNSET,
+        UNSET if fits else _TRUE,
+        found.cls,
+        *_hot(change),
+        found.url,
+        *cold,
+        *held,
+        *_record(found),
+    )
+    return _rebuild(delta, members, b"s")

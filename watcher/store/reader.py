@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from watcher.core.state import UrlState
 from watcher.store import lines
 from watcher.store.codec import decode_delta, decode_state, named_in, state_of
 from watcher.store.drafts import Base
-from watcher.store.index import Place, base_of, places, url_of
+from watcher.store.index import PLACES, Place, base_of, places, url_of
 from watcher.store.layout import Layout
 from watcher.store.mirror import WIRE
+
+
+class _Named(msgspec.Struct, gc=False):
+    """The cold fields named since, in an ``s`` line that is a fold."""
+
+    d: tuple[str, ...] = ()
+
+
+_decode_named = msgspec.json.Decoder(_Named).decode
 
 
 class Reader:
@@ -20,17 +31,20 @@ class Reader:
 
     def line(self, place: Place) -> bytes | None:
         """The line at ``place``; None if it is no longer what was written there. Raises OSError."""
-        fd = self._fds.get(place.file)
+        return self._at(*place)
+
+    def _at(self, file: int, offset: int, size: int) -> bytes | None:
+        fd = self._fds.get(file)
         if fd is None:
-            fd = self._fds[place.file] = self._layout.fs.open_read(self._layout.path_of(place.file))
-        raw = self._layout.fs.pread(fd, place.size, place.offset)
+            fd = self._fds[file] = self._layout.fs.open_read(self._layout.path_of(file))
+        raw = self._layout.fs.pread(fd, size, offset)
         return raw if lines.intact(raw) else None
 
     def state(self, name: str, packed: bytes) -> UrlState | None:
         """The whole state behind a row: at most two lines. Raises OSError."""
-        at, on_top = places(packed)
-        full = self.line(at) if at else None
-        delta = self.line(on_top) if on_top else None
+        file, offset, size, file_on_top, offset_on_top, size_on_top = PLACES.unpack_from(packed)
+        full = self._at(file, offset, size) if file else None
+        delta = self._at(file_on_top, offset_on_top, size_on_top) if file_on_top else None
         change = decode_delta(delta) if delta is not None else None
         if full is not None:
             return state_of(decode_state(full), change)
@@ -47,7 +61,7 @@ class Reader:
         if full is None:
             return None
         decoded = decode_state(full)
-        named = frozenset(WIRE[w] for w in decoded.sticky if w in WIRE)
+        named = frozenset(WIRE[w] for w in _decode_named(full).d if w in WIRE)
         if on_top is not None:
             delta = self.line(on_top)
             if delta is None:

@@ -21,6 +21,7 @@ from watcher.store.recovery import keep_aside
 
 CHUNK = 1 << 20
 GZIP_LEVEL = 4
+_INDEXED, _FULL, _DELTA, _QUOTE = b"sacoe", b"so", ord("a"), ord('"')
 Spot = tuple[int, int, int]
 """Segment, offset, length."""
 
@@ -98,8 +99,8 @@ class Sealed:
     def _index(self, number: int) -> None:
         bad: list[Bad] = []
         for offset, raw in self._scan(number, bad):
-            kind = raw[6:7]
-            if raw.startswith((lines.HEADER, lines.END)) or kind in b"xyfg":
+            kind = raw[6]
+            if kind not in _INDEXED or raw[7] != _QUOTE:
                 continue
             try:
                 row = _decode(raw)
@@ -114,23 +115,25 @@ class Sealed:
             if not keep_aside(self._layout, self._layout.segment(number), piece):
                 raise OSError(28, os.strerror(28), self._layout.quarantine)
 
-    def _file(self, kind: bytes, raw: bytes, row: _SealedLine, spot: Spot) -> None:
-        self.n = max(self.n, row.n)
-        key = _prefix(raw)
-        if row.n < self._erased.get(key, -1):
+    def _file(self, kind: int, raw: bytes, row: _SealedLine, spot: Spot) -> None:
+        n = row.n
+        if n > self.n:
+            self.n = n
+        key = raw[: lines.key_end(raw) + 1] if kind in _FULL else _prefix(raw)
+        if self._erased and n < self._erased.get(key, -1):
             return
-        if kind == b"a":
-            self.delta[key] = spot
-        elif kind in (b"s", b"o"):
+        if kind in _FULL:
             self.full[key] = spot
             self.delta.pop(key, None)
             if row.ver:
-                self.rows.setdefault(row.cls, []).append((key, row.n, spot))
+                self.rows.setdefault(row.cls, []).append((key, n, spot))
+        elif kind == _DELTA:
+            self.delta[key] = spot
         if row.check is not None:
             at = row.check.at if row.check.at is not None else row.at
             if at is not None:
-                self.since = at if self.since is None else min(self.since, at)
-                self.until = at if self.until is None else max(self.until, at)
+                self.since = at if self.since is None or at < self.since else self.since
+                self.until = at if self.until is None or at > self.until else self.until
 
     def _scan(self, number: int, bad: list[Bad]) -> Iterator[tuple[int, bytes]]:
         view = self._views[number]
