@@ -102,3 +102,30 @@ def test_a_removed_watch_is_forgotten() -> None:
     board.touch([LAMP])
     assert len(board) == 13
     assert not board.marked
+
+
+def test_a_million_checks_leave_nothing_behind() -> None:
+    """What the board keeps is bounded by the watches, not by what happened to them."""
+    handle = crowd(10)
+    board = Board(handle)
+    board.load()
+    names = handle.names()
+    for turn in range(20_000):
+        name = names[turn % 9]
+        handle.put(msgspec.structs.replace(handle.states[name], next_check_at=NOW + 100.0 + turn))
+        board.touch([name])
+    assert board.next_due() == handle.summaries[names[9]].next_check_at
+    assert len(board._due) < 1_100
+
+
+def test_a_long_list_is_shown_before_it_is_counted() -> None:
+    handle = crowd(2_500)
+    board = Board(handle)
+    board.load()
+    assert (len(board), board.counted) == (2_500, False)
+    handle.put(msgspec.structs.replace(handle.states[handle.names()[2_400]], paused=True))
+    board.touch([handle.names()[2_400]])
+    while board.take_stock(400):
+        pass
+    assert board.counted
+    assert board.counts == {Mood.SAME: 2_499, Mood.PAUSED: 1}

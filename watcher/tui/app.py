@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from textual.app import App
+from textual.command import Provider
 from textual.screen import Screen
 
 from watcher.engine.bus import Subscription
@@ -18,7 +19,6 @@ from watcher.engine.handle import Handle
 from watcher.tui import keys, themes
 from watcher.tui.board import Board
 from watcher.tui.bridge import Batch, carry
-from watcher.tui.commands import Actions, Themes, Watches
 from watcher.tui.desk import Desk, Goto, Room
 from watcher.tui.notices import Notices
 from watcher.tui.options import ScreenOptions
@@ -29,12 +29,30 @@ PLAIN = "terminal"
 """The theme worn when colours are not wanted: it uses the terminal's own and leaves the rest to attributes."""
 
 
+def _actions() -> type[Provider]:
+    from watcher.tui.commands import Actions
+
+    return Actions
+
+
+def _watches() -> type[Provider]:
+    from watcher.tui.commands import Watches
+
+    return Watches
+
+
+def _themes() -> type[Provider]:
+    from watcher.tui.commands import Themes
+
+    return Themes
+
+
 class WatcherApp(App[int]):
     """The screen over one handle. It owns nothing that must survive it."""
 
     TITLE = "watcher"
     CSS_PATH = "app.tcss"
-    COMMANDS = {Actions, Watches, Themes}  # noqa: RUF012 - Textual's own declaration is mutable
+    COMMANDS = {_actions, _watches, _themes}  # noqa: RUF012 - Textual's own declaration is mutable
     BINDINGS = keys.bindings(keys.ALL)
     ENABLE_COMMAND_PALETTE = True
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (110, "-wide")]  # noqa: RUF012

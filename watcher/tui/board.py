@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from heapq import heapify, heappop, heappush
+from itertools import islice
+from operator import length_hint
 from typing import Any, NamedTuple, Protocol
 
 from watcher.core.model import Watch
@@ -50,6 +52,10 @@ def _due(summary: Summary) -> float:
     return float("inf") if summary.paused or summary.next_check_at is None else summary.next_check_at
 
 
+AT_ONCE = 1_000
+"""Watches counted while the list is loaded."""
+
+
 class Placed(NamedTuple):
     """Where a watch stands in the order."""
 
@@ -63,11 +69,14 @@ class Board:
 
     def __init__(self, handle: Handle) -> None:
         self._handle = handle
+        self._names: Sequence[str] = ()
         self._ranks: dict[str, int] = {}
         self._moods: dict[str, Mood] = {}
         self._unseen: set[str] = set()
         self._placed: dict[str, Placed] = {}
-        self._order: list[Placed] = []
+        self._order: list[Placed] | None = None
+        self._uncounted: Iterator[str] = iter(())
+        self.counted = True
         self._due: list[tuple[float, str]] = []
         self._matcher: Matcher | None = None
         self.sort = SORTS[0]
@@ -76,7 +85,7 @@ class Board:
         self.marked: set[str] = set()
 
     def __len__(self) -> int:
-        return len(self._order)
+        return len(self._names) if self._order is None else len(self._order)
 
     @property
     def total(self) -> int:
@@ -94,21 +103,28 @@ class Board:
         return self._matcher is not None
 
     def load(self) -> None:
-        """Look at every watch anew: after a start and after the configuration changed."""
-        names = self._handle.names()
-        self._ranks = {name: rank for rank, name in enumerate(names)}
+        """Look at the watches anew: after a start and after the configuration changed.
+
+        A short list is counted at once; the rest of a long one by :meth:`take_stock`, until ``counted``.
+        """
+        self._names = self._handle.names()
+        self._ranks = dict(zip(self._names, range(len(self._names)), strict=True))
         self.marked &= self._ranks.keys()
         self._unseen.clear()
+        self.counts.clear()
         self._moods, self._due = {}, []
-        for name in names:
-            summary = self._handle.summary(name)
-            if summary is not None:
-                self._note(name, summary)
-                if not summary.paused and summary.next_check_at is not None:
-                    self._due.append((summary.next_check_at, name))
-        heapify(self._due)
-        self.counts = Counter(self._moods.values())
+        self._uncounted, self.counted = iter(self._names), False
+        self.take_stock(AT_ONCE)
         self._arrange()
+
+    def take_stock(self, most: int) -> bool:
+        """Count how up to ``most`` more watches stand; whether there are still more."""
+        for name in islice(self._uncounted, most):
+            summary = self._handle.summary(name) if name not in self._moods else None
+            if summary is not None:
+                self._count(name, summary)
+        self.counted = length_hint(self._uncounted) == 0
+        return not self.counted
 
     def use_filter(self, matcher: Matcher | None) -> None:
         """Show only what ``matcher`` matches; None shows all."""
@@ -124,17 +140,9 @@ class Board:
         """Take in that these watches moved."""
         for name in names:
             summary = self._handle.summary(name)
-            if summary is None or name not in self._ranks:
-                continue
-            before = self._moods.get(name)
-            after = self._note(name, summary)
-            if before is not after:
-                self.counts[after] += 1
-                if before is not None:
-                    self.counts[before] -= 1
-            self._place(name, summary)
-            if not summary.paused and summary.next_check_at is not None:
-                heappush(self._due, (summary.next_check_at, name))
+            if summary is not None and name in self._ranks:
+                self._count(name, summary)
+                self._place(name, summary)
 
     def next_due(self) -> float | None:
         """When the next check is due, of all watches."""
@@ -156,21 +164,24 @@ class Board:
 
     def name(self, index: int) -> str | None:
         """The watch at ``index``."""
-        if not 0 <= index < len(self._order):
+        if not 0 <= index < len(self):
             return None
-        return self._order[-1 - index if self.reverse else index].name
+        at = len(self) - 1 - index if self.reverse else index
+        return self._names[at] if self._order is None else self._order[at].name
 
     def index(self, name: str) -> int | None:
         """Where ``name`` is shown, or None."""
-        placed = self._placed.get(name)
-        if placed is None:
-            return None
-        at = bisect_left(self._order, placed)
-        return len(self._order) - 1 - at if self.reverse else at
+        if self._order is None:
+            at = self._ranks.get(name)
+        else:
+            placed = self._placed.get(name)
+            at = None if placed is None else bisect_left(self._order, placed)
+        return None if at is None else len(self) - 1 - at if self.reverse else at
 
     def shown(self) -> Iterator[str]:
         """The names shown, from the top."""
-        return (placed.name for placed in (reversed(self._order) if self.reverse else self._order))
+        names = self._names if self._order is None else [placed.name for placed in self._order]
+        return reversed(names) if self.reverse else iter(names)
 
     def next_unseen(self, index: int, step: int) -> int | None:
         """The nearest row with an unseen change after ``index`` in direction ``step``, around the end."""
@@ -188,29 +199,55 @@ class Board:
         name = self.name(cursor)
         return [] if name is None else [name]
 
-    def _note(self, name: str, summary: Summary) -> Mood:
-        how = self._moods[name] = mood(summary)
+    def _count(self, name: str, summary: Summary) -> None:
+        """Note how one watch stands, in place of how it stood."""
+        before, after = self._moods.get(name), mood(summary)
+        if before is not after:
+            self._moods[name] = after
+            self.counts[after] += 1
+            if before is not None:
+                self.counts[before] -= 1
         if summary.unseen:
             self._unseen.add(name)
         else:
             self._unseen.discard(name)
-        return how
+        if not summary.paused and summary.next_check_at is not None:
+            heappush(self._due, (summary.next_check_at, name))
+            if len(self._due) > 2 * len(self._ranks) + AT_ONCE:
+                self._drop_stale_dues()
+
+    def _drop_stale_dues(self) -> None:
+        """Entries that checks left behind are dropped in one go, now and then, so that they never pile up."""
+        fresh = []
+        for name in self._moods:
+            summary = self._handle.summary(name)
+            if summary is not None and not summary.paused and summary.next_check_at is not None:
+                fresh.append((summary.next_check_at, name))
+        heapify(fresh)
+        self._due = fresh
 
     def _arrange(self) -> None:
-        now, matcher, key = self._handle.now(), self._matcher, self.sort.key
-        order = []
+        """Put the watches in order. In the configuration's own order, unfiltered, there is nothing to do or to keep."""
+        self._placed = {}
+        if self._matcher is None and self.sort is SORTS[0]:
+            self._order = None
+            return
+        now, key = self._handle.now(), self.sort.key
+        self._order = []
         for name, rank in self._ranks.items():
             summary = self._handle.summary(name)
-            if summary is not None and (matcher is None or self._matches(name, summary, now)):
-                order.append(Placed(key(name, summary), rank, name))
-        order.sort()
-        self._order, self._placed = order, {placed.name: placed for placed in order}
+            if summary is not None and self._matches(name, summary, now):
+                placed = self._placed[name] = Placed(key(name, summary), rank, name)
+                self._order.append(placed)
+        self._order.sort()
 
     def _matches(self, name: str, summary: Summary, now: float) -> bool:
         watch = self._handle.watch(name)
         return self._matcher is None or (watch is not None and self._matcher.matches(watch, summary, now))
 
     def _place(self, name: str, summary: Summary) -> None:
+        if self._order is None:
+            return
         before = self._placed.get(name)
         fits = self._matches(name, summary, self._handle.now())
         after = Placed(self.sort.key(name, summary), self._ranks[name], name) if fits else None

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from datetime import tzinfo
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from textual.app import App
 
-from watcher.core.diff import diff_changes
 from watcher.core.news import SAYINGS, News
 from watcher.core.quiet import is_quiet
-from watcher.core.render import sentence
 from watcher.core.settings import NotifySettings
 from watcher.engine.events import Checked
 from watcher.tui.ink import clean
@@ -27,6 +25,10 @@ _GRAVE = (News.FAILING, News.BLOCKED, News.GONE)
 def told(event: Checked) -> str:
     """One piece of news in a few lines."""
     if event.news is News.CHANGED and event.changes:
+        # The first paint does without the differ, and most batches bring no change.
+        from watcher.core.diff import diff_changes
+        from watcher.core.render import sentence
+
         return "\n".join(sentence(diff, 80) for diff in diff_changes(event.changes)[:3])
     if event.check.failure is not None and event.news in _GRAVE:
         return event.check.failure.message
@@ -56,8 +58,7 @@ class Notices:
         else:
             for event in news:
                 self._toast(heading(event), told(event), grave=event.news in _GRAVE)
-        zone = ZoneInfo(settings.timezone) if settings.timezone else None
-        if not self._app.app_focus and not is_quiet(settings.quiet, zone, now):
+        if not self._app.app_focus and not is_quiet(settings.quiet, _zone(settings), now):
             self._call(settings, heading(news[0]) if len(news) == 1 else plural(len(news), "page") + " with news")
 
     def title(self, unseen: int) -> None:
@@ -93,6 +94,13 @@ class Notices:
         driver = self._app._driver
         if driver is not None and not self._app.is_headless:
             driver.write(sequence)
+
+
+def _zone(settings: NotifySettings) -> tzinfo | None:
+    """The time zone of the quiet hours; None is this machine's."""
+    from zoneinfo import ZoneInfo
+
+    return ZoneInfo(settings.timezone) if settings.timezone else None
 
 
 def clean_lines(text: str) -> str:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 from textual import work
 
 from watcher.tui.board import SORTS
 from watcher.tui.desk import Room
-from watcher.tui.editor import editor_command, run_outside
-from watcher.tui.screens.confirm import Confirm
 from watcher.tui.view import listed
 from watcher.tui.widgets.lines import Lines
 from watcher.tui.widgets.rowlist import RowList
@@ -194,11 +193,13 @@ class Deeds(Room):
                     init()
                     self.edit(path, None)
 
-            self.app.push_screen(Confirm(f"Write a commented configuration to {path} and open it?"), answered)
+            self._ask(f"Write a commented configuration to {path} and open it?", answered)
 
     @work(group="editor", exclusive=True)
     async def edit(self, path: Path, line: int | None) -> None:
         """Edit ``path``; what was changed is in force on return."""
+        from watcher.tui.editor import editor_command, run_outside
+
         wrong = await run_outside(self.app, editor_command(os.environ, path, line))
         if wrong:
             self.say(wrong, wrong=True)
@@ -228,6 +229,11 @@ class Deeds(Room):
                 self.desk.handle.check_due()
 
         question = f"Stop watching {listed(ours)}? Its history stays until `watcher forget`."
+        self._ask(question, answered)
+
+    def _ask(self, question: str, answered: Callable[[bool | None], None]) -> None:
+        from watcher.tui.screens.confirm import Confirm
+
         self.app.push_screen(Confirm(question), answered)
 
     def _is_ours(self, name: str) -> bool:

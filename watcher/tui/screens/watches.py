@@ -1,22 +1,26 @@
-"""The main screen: every watch, and the whole story of the one under the cursor."""
+"""The main screen: every watch, and the whole story of the one under the cursor.
+
+What the first paint can do without is imported when it is first needed.
+"""
 
 from __future__ import annotations
 
-from textual import on
+import asyncio
+from typing import TYPE_CHECKING
+
+from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 from textual.strip import Strip
 from textual.timer import Timer
 from textual.widgets import Static
 
-from watcher.core.query import QueryError, parse
 from watcher.tui import keys
 from watcher.tui.bridge import Batch
 from watcher.tui.desk import Desk
 from watcher.tui.ink import Ink, Line
 from watcher.tui.screens.deeds import Deeds
 from watcher.tui.signs import Mood
-from watcher.tui.story import Story
 from watcher.tui.view import cells, countdown, headings, layout, plural, when
 from watcher.tui.welcome import nothing_found, welcome
 from watcher.tui.widgets.bars import Bar, KeyBar
@@ -25,8 +29,13 @@ from watcher.tui.widgets.lines import Lines
 from watcher.tui.widgets.paint import Painted
 from watcher.tui.widgets.rowlist import RowList
 
+if TYPE_CHECKING:
+    from watcher.tui.story import Story
+
 REST = 0.15
 """Seconds the cursor must rest before the journal is read for graphs."""
+SLICE = 500
+"""Watches counted before the screen may paint again."""
 
 
 class Heads(Painted):
@@ -76,6 +85,14 @@ class WatchesScreen(Deeds):
         self.desk.board.load()
         self._show_list()
 
+    @work(group="stock", exclusive=True)
+    async def _take_stock(self) -> None:
+        """Count how the watches stand, a slice at a time: a long list is on the screen long before it is counted."""
+        while self.desk.board.take_stock(SLICE):
+            self._show_bars()
+            await asyncio.sleep(0)
+        self._show_bars()
+
     # -- the list
 
     @property
@@ -106,6 +123,8 @@ class WatchesScreen(Deeds):
             else:
                 empty.write(lambda wide: welcome(self.desk.options, self.desk.keymap, self.desk.handle.read_only, wide))
         self.query_one(Heads).refresh()
+        if not board.counted:
+            self._take_stock()
         self._show_bars()
         self._tell_soon()
 
@@ -162,6 +181,8 @@ class WatchesScreen(Deeds):
         summary = None if name is None else handle.summary(name)
         if name is None or watch is None or summary is None:
             return None
+        from watcher.tui.story import Story
+
         return Story(
             name=name,
             watch=watch,
@@ -280,6 +301,8 @@ class WatchesScreen(Deeds):
 
     @on(FilterBar.Filtered)
     def _filtered(self, event: FilterBar.Filtered) -> None:
+        from watcher.core.query import QueryError, parse
+
         bar = self.query_one(FilterBar)
         text = event.text.strip()
         try:
