@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+from textual.color import Color
 
 from tests.tui.stage import stage, with_screen
 from tests.tui.support import NOW, ListHandle, change_of_lamp, state, town, watch
@@ -60,7 +61,8 @@ async def test_a_check_is_seen_running_and_its_change_told() -> None:
         after, made, changes = change_of_lamp(handle)
         handle.finish(after, made, news=News.CHANGED, changes=changes)
         await s.until_it_says("changed · HTTP 200 · 83 ms · price")
-        assert s.toasts == [f"{LAMP} changed: price: 17.50 EUR → 14.90 EUR (-14.9 %)"]
+        told = [f"{LAMP} changed: price: 17.50 EUR → 14.90 EUR (-14.9 %)"]
+        await s.until(lambda: s.toasts == told)
 
 
 async def test_a_burst_of_news_is_one_toast() -> None:
@@ -238,6 +240,20 @@ async def test_a_theme_that_is_not_there_is_told_and_replaced() -> None:
     async with stage(with_screen(town(), theme="nosuch")) as s:
         assert s.app.theme == "harbor"
         assert any("'nosuch'" in toast for toast in s.toasts)
+
+
+async def test_every_line_takes_on_a_new_theme() -> None:
+    async with stage(town(), (80, 24)) as s:
+        for name in ("paper", "okabe", "frost"):
+            s.app.theme = name
+            wanted = Color.parse(s.app.available_themes[name].background or "").rich_color.triplet
+
+            def grounds() -> set[object]:
+                lines = s.app.screen._compositor.render_strips(s.app.size)
+                styles = (segment.style for strip in lines[2:6] for segment in strip if segment.text.strip())
+                return {style.bgcolor.triplet for style in styles if style and style.bgcolor}
+
+            await s.until(lambda wanted=wanted: wanted in grounds() and len(grounds()) == 2)
 
 
 async def test_the_user_s_theme_is_worn_anew_when_its_file_is_written(tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ class Lines(Painted, ScrollView, can_focus=True):
         left, top = self.scroll_offset
         cells = self.size.width
         if not 0 <= y + top < len(self._lines):
-            return Strip.blank(cells, self.rich_style)
+            return Strip.blank(cells, self.ground)
         line = self._lines[y + top]
         whole = max(width(line), left + cells)
         return self.strip(line, whole).crop(left, left + cells)

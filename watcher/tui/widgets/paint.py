@@ -18,6 +18,19 @@ class Painted(Widget):
 
     _inks: dict[str, Style] | None = None
     _inks_of: object = None
+    _ground: Style | None = None
+
+    def notify_style_update(self) -> None:
+        """The CSS gives other colours now."""
+        self._ground = None
+        super().notify_style_update()
+
+    @property
+    def ground(self) -> Style:
+        """Colour and background of plain text. Kept, as asking for it means asking every ancestor."""
+        if self._ground is None:
+            self._ground = self.rich_style
+        return self._ground
 
     def ink(self, name: str) -> Style:
         """The style called ``name`` in the current theme."""
@@ -30,7 +43,7 @@ class Painted(Widget):
     def strip(self, line: Iterable[Ink], cells: int, *, under: str = "") -> Strip:
         """``line`` as exactly ``cells`` cells. ``under`` is the ink of the whole line; it drops the line's own,
         which would not be readable on it."""
-        base = self.rich_style
+        base = self.ground
         if under:
             base += self.ink(under)
         segments = [

@@ -94,7 +94,7 @@ class RowList(Painted, ScrollView, can_focus=True):
         if y == 0:
             self._forget()
         if index >= self.count:
-            return Strip.blank(cells, self.rich_style)
+            return Strip.blank(cells, self.ground)
         line = self._painted[index] = self._source(index, cells)
         under = "" if index != self.cursor else "cursor" if self.has_focus else "resting"
         return self.strip(line, cells, under=under)
