@@ -85,6 +85,10 @@ def test_a_budget_leaves_the_worst_out_and_names_them() -> None:
     agenda = Agenda(host_of)
     for name in priorities:
         agenda.plan(name, NOW)
+    assert agenda.admit(NOW, scored, lambda host: 0) == ["a/1", "a/2", "a/3"]
+    assert not list(agenda.hosts_waiting())
+    for name in priorities:
+        agenda.plan(name, NOW)
     assert agenda.admit(NOW, scored, lambda host: 2) == ["a/1"]
     assert everything(agenda) == ["a/2", "a/3"]
 

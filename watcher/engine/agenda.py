@@ -50,7 +50,7 @@ class Agenda:
         if name in self._waiting:
             self._waiting.discard(name)
             host = self._host_of(name)
-            self._lines[host] = deque(turn for turn in self._lines[host] if turn.name != name)
+            self._keep(host, [turn for turn in self._lines[host] if turn.name != name])
 
     def ask(self, names: Iterable[str], manner: Manner = Manner.CHECK) -> None:
         """Put ``names`` at the head of their lines, in the given order, ahead of what is merely due."""
@@ -82,19 +82,16 @@ class Agenda:
         again = [c for host in hosts for turn in self._scheduled(host) if (c := candidate(turn.name)) is not None]
         chosen = select_revisits([*found, *again], room, now)
         for host in hosts:
-            line = self._lines.setdefault(host, deque())
-            asked = [turn for turn in line if turn.asked]
-            line.clear()
-            line.extend(asked)
+            self._keep(host, [turn for turn in self._lines.get(host, ()) if turn.asked])
         for pick in chosen:
-            self._lines[pick.host].append(Turn(pick.name))
+            self._lines.setdefault(pick.host, deque()).append(Turn(pick.name))
         kept = {pick.name for pick in chosen}
         self._waiting = (self._waiting - {c.name for c in again}) | kept
         return [c.name for c in (*found, *again) if c.name not in kept]
 
     def take(self, ready: Callable[[str], bool], room: int) -> Iterator[tuple[str, Turn]]:
         """Yield up to ``room`` turns, at most one a host, from the hosts that are ``ready``."""
-        for host in [h for h, line in self._lines.items() if line]:
+        for host in list(self._lines):
             if room <= 0:
                 return
             if not ready(host):
@@ -121,6 +118,13 @@ class Agenda:
     def lengths(self) -> Mapping[str, int]:
         """How many wait for each host."""
         return {host: len(line) for host, line in self._lines.items()}
+
+    def _keep(self, host: str, turns: list[Turn]) -> None:
+        """Make ``turns`` the host's line. An empty line goes, so that a host in ``_lines`` has somebody waiting."""
+        if turns:
+            self._lines[host] = deque(turns)
+        else:
+            self._lines.pop(host, None)
 
     def _scheduled(self, host: str) -> Iterator[Turn]:
         return (turn for turn in self._lines.get(host, ()) if not turn.asked)

@@ -191,6 +191,7 @@ class Engine(Reader):
                 log.exception("check of %s", watch.name)
                 told = await mishap(watch, before, self._tools, error)
         except StoreError as error:
+            self._schedule(watch.name)
             self._fail(Failure(kind="store", message=str(error)))
             return
         self._schedule(watch.name)

@@ -13,7 +13,7 @@ LONGEST_REST = 30.0
 
 
 class Loop:
-    """Drives an :class:`Agenda`. ``perform`` makes one check and never raises but for cancellation.
+    """Drives an :class:`Agenda`. ``perform`` makes one check; an error it raises ends the loop and is raised again.
 
     ``admit`` moves due watches into line; ``ready_in`` says in how many seconds a host may be asked again.
     """
@@ -37,6 +37,7 @@ class Loop:
         self._running: dict[str, asyncio.Task[None]] = {}
         self._names: dict[str, str] = {}
         self._stopping = False
+        self._broken: Exception | None = None
 
     @property
     def running(self) -> frozenset[str]:
@@ -91,6 +92,10 @@ class Loop:
     async def _one(self, host: str, turn: Turn) -> None:
         try:
             await self._perform(turn)
+        except Exception as error:
+            # Not even a failed check came of it: the watch would be lost to the schedule without a word.
+            self._broken = error
+            self._stopping = True
         finally:
             del self._running[host], self._names[host]
             self._wake.set()
@@ -121,3 +126,6 @@ class Loop:
                 task.cancel()
         if tasks:
             await asyncio.gather(*tasks, return_exceptions=True)
+        broken, self._broken = self._broken, None
+        if broken is not None:
+            raise broken
