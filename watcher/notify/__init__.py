@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from watcher.notify.outbox import Outbox, Reveal
+from watcher.notify.standing import troubles
 
-__all__ = ["Outbox", "Reveal"]
+__all__ = ["Outbox", "Reveal", "troubles"]

@@ -59,12 +59,13 @@ class Ended(msgspec.Struct, frozen=True, kw_only=True, tag="end", tag_field="k",
 
 
 class Waiting(msgspec.Struct, frozen=True, kw_only=True, tag="wait", tag_field="k", omit_defaults=True):
-    """A delivery not settled yet, as a rewritten file holds it."""
+    """A delivery not settled yet, as a rewritten file holds it. ``why`` says what its last try came to."""
 
     notice: Notice
     to: str
     tries: int = 0
     due_at: float = 0.0
+    why: str = ""
     sending: bool = False
 
 
@@ -102,18 +103,22 @@ class Deliveries:
         return self._log.path
 
     def load(self, at: float) -> Sequence[Waiting]:
-        """Read the file. What was being sent when the last process was killed is settled ``at``, and returned."""
+        """:meth:`read`. What was being sent when the last process was killed is settled ``at``, and returned."""
+        self.read()
+        lost = [delivery for delivery in self._waiting.values() if delivery.sending]
+        for delivery in lost:
+            with suppress(OSError):  # the next start will settle it
+                self.drop([delivery], at, "interrupted")
+        return lost
+
+    def read(self) -> None:
+        """Take in the file, and write nothing: for a look beside the process that has it."""
         lines, self.damaged = self._log.read()
         for line in lines:
             try:
                 self._apply(_decode(line))
             except msgspec.MsgspecError:
                 self.damaged += 1
-        lost = [delivery for delivery in self._waiting.values() if delivery.sending]
-        for delivery in lost:
-            with suppress(OSError):  # the next start will settle it
-                self.drop([delivery], at, "interrupted")
-        return lost
 
     def waiting(self) -> Sequence[Waiting]:
         """What is not settled yet, oldest first."""
@@ -216,7 +221,7 @@ class Deliveries:
                 del self._waiting[_key(delivery)]
             else:
                 self._waiting[_key(delivery)] = msgspec.structs.replace(
-                    delivery, tries=delivery.tries + 1, due_at=line.retry_at, sending=False
+                    delivery, tries=delivery.tries + 1, due_at=line.retry_at, why=line.why, sending=False
                 )
 
     def _those(self, to: str, news: Iterable[News]) -> list[Waiting]:
