@@ -13,6 +13,7 @@ from watcher.cli.errors import FAILED, FINE, INTERRUPTED, STORE, CommandError
 from watcher.cli.out import Out
 
 if TYPE_CHECKING:
+    from watcher.cli.work import Work
     from watcher.engine.engine import Engine
 
 CHECK_PROSE = """\
@@ -70,15 +71,18 @@ def run_check(options: argparse.Namespace) -> int:
     if not watches:
         compose.note_nothing(options)
         return FINE
-    with compose.working(options, settings) as engine:
+    with compose.working(options, settings, report=compose.complain) as working:
+        engine = working.engine
         teller = Teller(out, engine, verbose=options.verbose)
         names = [w.name for w in select.filtered(watches, options.filter, engine.summary, engine.now())]
         chosen = names if options.all or options.force or options.re_extract else _due(engine, names)
 
         async def work() -> None:
-            await engine.check_once(chosen, force=options.force, report=teller.tell, **_extras(options))
+            if chosen:
+                await engine.check_once(chosen, force=options.force, re_extract=options.re_extract, report=teller.tell)
+            await working.flush()
 
-        stopped = asyncio.run(_until_signal(engine, work)) if chosen else 0
+        stopped = asyncio.run(_until_signal(working, work))
         _raise_failure(engine)
         teller.sum_up(waiting=len(names) - len(chosen))
     if stopped:
@@ -86,10 +90,6 @@ def run_check(options: argparse.Namespace) -> int:
     if teller.changed and options.exit_changed is not None:
         return int(options.exit_changed)
     return FAILED if teller.failed else FINE
-
-
-def _extras(options: argparse.Namespace) -> dict[str, bool]:
-    return {"re_extract": True} if options.re_extract else {}
 
 
 def _due(engine: Engine, names: Sequence[str]) -> list[str]:
@@ -111,7 +111,9 @@ def run_loop(options: argparse.Namespace) -> int:
     out = Out(json=options.json)
     if not settings.watches:
         compose.note_nothing(options)
-    with compose.working(options, settings, reload=compose.reloading(options)) as engine:
+    reload = compose.reloading(options)
+    with compose.working(options, settings, reload=reload, report=compose.complain) as working:
+        engine = working.engine
         teller = Teller(out, engine, verbose=options.verbose)
 
         async def listen() -> None:
@@ -126,19 +128,19 @@ def run_loop(options: argparse.Namespace) -> int:
         async def work() -> None:
             listener = asyncio.create_task(listen())
             try:
-                await engine.run()
+                await working.run()
                 # One turn for what was told last.
                 await asyncio.sleep(0)
             finally:
                 listener.cancel()
                 await asyncio.gather(listener, return_exceptions=True)
 
-        stopped = asyncio.run(_until_signal(engine, work))
+        stopped = asyncio.run(_until_signal(working, work))
         _raise_failure(engine)
     return INTERRUPTED if stopped == signal.SIGINT else FINE
 
 
-async def _until_signal(engine: Engine, work: Callable[[], Awaitable[None]]) -> int:
+async def _until_signal(working: Work, work: Callable[[], Awaitable[None]]) -> int:
     """Do ``work``; the first SIGINT or SIGTERM drains the engine, the next cancels. The signal's number, or 0."""
     loop = asyncio.get_running_loop()
     received: list[int] = []
@@ -146,7 +148,7 @@ async def _until_signal(engine: Engine, work: Callable[[], Awaitable[None]]) -> 
 
     def stop(number: int) -> None:
         received.append(number)
-        stops.add(loop.create_task(engine.stop(force=len(received) > 1)))
+        stops.add(loop.create_task(working.stop(force=len(received) > 1)))
 
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop, number)
@@ -154,6 +156,7 @@ async def _until_signal(engine: Engine, work: Callable[[], Awaitable[None]]) -> 
         await work()
     finally:
         await asyncio.gather(*stops, return_exceptions=True)
+        await working.aclose()
     return received[0] if received else 0
 
 

@@ -7,7 +7,7 @@ import gc
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,9 +17,10 @@ from watcher.core.settings import HostSettings, Settings
 from watcher.core.urls import UrlError, parse_url
 
 if TYPE_CHECKING:
-    from watcher.engine.engine import Engine
+    from watcher.cli.work import Work
     from watcher.engine.tools import Tools
     from watcher.engine.viewer import Viewer
+    from watcher.notify import Outbox
     from watcher.store import Store
 
 Reload = Callable[[], Settings | tuple[str, ...] | None]
@@ -95,20 +96,58 @@ def writing(options: argparse.Namespace, settings: Settings) -> Iterator[Store]:
 
 
 @contextmanager
-def working(options: argparse.Namespace, settings: Settings, *, reload: Reload | None = None) -> Iterator[Engine]:
-    """An engine over the store open for writing; what it logs goes to the log file. Raises :class:`StoreError`."""
+def working(
+    options: argparse.Namespace,
+    settings: Settings,
+    *,
+    reload: Reload | None = None,
+    report: Callable[[str], None] | None = None,
+) -> Iterator[Work]:
+    """An engine and its outbox over the store open for writing; what they log goes to the log file.
+
+    ``report`` is told what keeps news from being told, besides the log. Raises :class:`StoreError`.
+    """
     from watcher.cli.clock import SystemClock
     from watcher.cli.log import log_to_file
+    from watcher.cli.work import Work
     from watcher.engine.engine import Engine
     from watcher.fetch import Transport
 
     with writing(options, settings) as store:
         log_to_file(options)
-        engine = Engine(settings, store, SystemClock(), Transport(), reload=reload)
-        # What was read so far stays for good; from here on the garbage collector has a long-lived program to serve.
-        gc.freeze()
-        gc.enable()
-        yield engine
+        with sending(options, settings, report) as outbox:
+            transport = Transport()
+            engine = Engine(settings, store, SystemClock(), transport, reload=reload, outbox=outbox)
+            # What was read so far stays for good; from here on the garbage collector has a long-lived program to serve.
+            gc.freeze()
+            gc.enable()
+            yield Work(engine, outbox, transport)
+
+
+@contextmanager
+def sending(
+    options: argparse.Namespace, settings: Settings, report: Callable[[str], None] | None = None
+) -> Iterator[Outbox]:
+    """The outbox of the data directory; only for who has its store open for writing."""
+    import logging
+
+    from watcher.cli.clock import SystemClock
+    from watcher.fetch.secrets import Vault
+    from watcher.notify import Outbox
+
+    def tell(sentence: str) -> None:
+        logging.getLogger("watcher.notify").warning("%s", sentence)
+        if report is not None:
+            report(sentence)
+
+    root = paths.data_dir(options.data_dir)
+    with closing(Outbox(settings.notify, root, SystemClock(), reveal=Vault().reveal, report=tell)) as outbox:
+        yield outbox
+
+
+def complain(sentence: str) -> None:
+    """Say on standard error what went wrong beside the checks."""
+    sys.stderr.write(f"watcher: {clean(sentence)}\n")
 
 
 def note_nothing(options: argparse.Namespace) -> None:

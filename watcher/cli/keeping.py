@@ -62,6 +62,9 @@ def run_forget(options: argparse.Namespace) -> int:
     if not options.yes and not _agreed(names):
         raise CommandError("nothing was forgotten", FAILED)
     with compose.writing(options, settings) as store:
+        with compose.sending(options, settings, compose.complain) as outbox:
+            outbox.forget(names)
+            kept = outbox.problems()
         done = store.forget(names)
     if out.json:
         out.record({"forgotten": names, "files": done.files, "bodies": done.bodies, "remains": done.remains})
@@ -75,7 +78,7 @@ def run_forget(options: argparse.Namespace) -> int:
                 out.line(f"{one_line(watch.name)} still stands in {place} and starts anew at its next check")
         for path in done.remains:
             out.line(f"a trace is left in {path}")
-    return FAILED if done.remains else FINE
+    return FAILED if done.remains or kept else FINE
 
 
 def _agreed(names: list[str]) -> bool:
@@ -106,6 +109,7 @@ def run_doctor(options: argparse.Namespace) -> int:
     """Examine everything; mend what can be mended when asked to."""
     from watcher.config import ConfigError
     from watcher.core.settings import Settings
+    from watcher.notify import troubles
 
     out = Out(json=options.json)
     doctor = _Doctor(out)
@@ -136,6 +140,8 @@ def run_doctor(options: argparse.Namespace) -> int:
         for host in known.store.hosts().values():
             for finding in host.findings:
                 doctor.note(host.key, f"{finding.kind} since {when(finding.since_at)}: {finding.reason}")
+    for sentence in troubles(settings.notify, paths.data_dir(options.data_dir), compose.now()):
+        doctor.problem("notify", sentence)
     if not out.json:
         out.line("all is well" if not doctor.problems else f"{doctor.problems} problems")
     return USAGE if broken else FAILED if doctor.problems else FINE

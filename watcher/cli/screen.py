@@ -16,6 +16,7 @@ from watcher.core.model import Field, Watch
 from watcher.core.settings import Settings
 
 if TYPE_CHECKING:
+    from watcher.cli.work import Work
     from watcher.engine.engine import Engine
     from watcher.engine.handle import Preview
     from watcher.engine.viewer import Viewer
@@ -33,23 +34,26 @@ def run_screen(options: argparse.Namespace) -> int:
     settings = compose.read_settings(options)
     with ExitStack() as stack:
         try:
-            engine = stack.enter_context(compose.working(options, settings, reload=compose.reloading(options)))
+            work = stack.enter_context(compose.working(options, settings, reload=compose.reloading(options)))
         except (StoreLocked, StoreReadOnly, StoreFull):
             # Somebody else writes, or nobody can: what is stored may still be looked at.
             viewer = stack.enter_context(compose.viewing(options, settings))
             return asyncio.run(_beside(viewer, _options(options, banner="read-only")))
-        return asyncio.run(_over(engine, options))
+        return asyncio.run(_over(work, options))
 
 
-async def _over(engine: Engine, options: argparse.Namespace) -> int:
+async def _over(work: Work, options: argparse.Namespace) -> int:
     """The screen over a live engine, which may be started again after it failed."""
     runs: set[asyncio.Task[None]] = set()
 
     def start() -> None:
-        runs.add(asyncio.create_task(engine.run(), name="engine"))
+        runs.add(asyncio.create_task(work.run(), name="engine"))
 
     start()
-    return await _until_left(engine, _options(options, restart=start), engine.stop, runs)
+    try:
+        return await _until_left(work.engine, _options(options, restart=start), work.stop, runs)
+    finally:
+        await work.aclose()
 
 
 async def _beside(viewer: Viewer, options: ScreenOptions) -> int:
