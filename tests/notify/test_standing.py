@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 
 from tests.notify.making import AT, heard, plain, settings, summary, watch, writing
@@ -9,7 +11,11 @@ from tests.support.clock import FakeClock
 from watcher.notify import Outbox, troubles
 
 
-async def refused(root: Path, *names: str) -> None:
+def refuse(root: Path, *names: str) -> None:
+    asyncio.run(_refuse(root, names))
+
+
+async def _refuse(root: Path, names: Sequence[str]) -> None:
     box = Outbox(settings(("false",)), root, FakeClock(AT), reveal=plain)
     for name in names:
         box.offer(heard(name), watch(name), summary())
@@ -22,8 +28,8 @@ def test_nothing_is_wrong_where_nothing_was_told(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-async def test_refused_notices_are_counted_by_destination_and_left_alone(tmp_path: Path) -> None:
-    await refused(tmp_path, "Lamp", "Shade")
+def test_refused_notices_are_counted_by_destination_and_left_alone(tmp_path: Path) -> None:
+    refuse(tmp_path, "Lamp", "Shade")
     before = [path.read_bytes() for path in tmp_path.rglob("*.jsonl")]
     (sentence,) = troubles(settings(("false",)), tmp_path, AT)
     assert sentence.startswith("2 notices wait for the command 'false': The command 'false' ")
@@ -32,8 +38,8 @@ async def test_refused_notices_are_counted_by_destination_and_left_alone(tmp_pat
     assert [path.read_bytes() for path in tmp_path.rglob("*.jsonl")] == before
 
 
-async def test_damage_and_a_file_that_cannot_be_read(tmp_path: Path) -> None:
-    await refused(tmp_path, "Lamp")
+def test_damage_and_a_file_that_cannot_be_read(tmp_path: Path) -> None:
+    refuse(tmp_path, "Lamp")
     (file,) = tmp_path.rglob("*.jsonl")
     file.write_bytes(b"no line of ours\n" + file.read_bytes())
     damaged, _ = troubles(settings(("false",)), tmp_path, AT)
