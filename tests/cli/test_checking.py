@@ -7,6 +7,7 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from hashlib import sha256
 from subprocess import PIPE
 
 import pytest
@@ -158,3 +159,29 @@ def test_a_second_writer_is_told_who_has_the_store(lamp: Site, watcher: Watcher)
         assert watcher("list").code == 0
         process.terminate()
         process.communicate(timeout=60)
+
+
+def test_reading_pages_anew_makes_a_baseline_and_no_news(lamp: Site, watcher: Watcher) -> None:
+    watcher("check")
+    (same,) = watcher("check", "--re-extract", "--json").objects
+    assert (same["outcome"], same["status"], same["changes"]) == ("redefined", 304, [])
+    lamp.pages["/lamp"] = LAMP.replace("19.99", "17.99")
+    run = watcher("check", "--re-extract", "--exit-changed", "10")
+    assert run.code == 0
+    assert run.out.splitlines()[0].startswith("redefined    Desk lamp (200")
+    assert watcher("show", "lamp", "--json").objects[0]["record"]["price"] == {"minor": 1799, "currency": "EUR"}
+    assert [version["outcome"] for version in watcher("history", "lamp", "--json").objects][-1] == "first"
+    assert "changed" not in watcher("history", "lamp").out
+    assert watcher("check", "--all", "--json").objects[0]["outcome"] == "not_modified"
+
+
+@pytest.mark.parametrize("words", [("check",), ("run",)])
+def test_a_full_disk_ends_it_with_one_sentence(lamp: Site, watcher: Watcher, words: tuple[str, ...]) -> None:
+    lamp.pages["/lamp"] = LAMP + "".join(f"<p>{sha256(bytes([n])).hexdigest()}</p>" for n in range(250))
+    limited = ["sh", "-c", 'ulimit -f 8; exec "$@"', "sh", *watcher.command(*words)]
+    run = subprocess.run(limited, capture_output=True, encoding="utf-8", timeout=60)
+    assert run.returncode == 3
+    assert run.stderr.count("\n") == 1
+    assert "free some space, nothing saved so far is lost" in run.stderr
+    assert watcher("list", "--json").objects[0]["outcome"] is None
+    assert watcher("check").code == 0
