@@ -13,7 +13,9 @@ from tests.engine.conftest import HOUR, Play, World, page
 from watcher.core.model import Cadence, Field, Outcome, Policy, Status
 from watcher.core.news import News
 from watcher.core.settings import HostSettings, Settings
+from watcher.engine.engine import Engine
 from watcher.engine.events import Checked, EngineFailed, Event, Reloaded, Stopped
+from watcher.fetch import Transport
 from watcher.store import FS, Store
 
 FREQUENT = Cadence(policy=Policy.FIXED, interval=60, minimum=60)
@@ -322,5 +324,29 @@ def test_trouble_is_announced_when_it_lasts_and_its_end_once(play: Play) -> None
         summary = engine.summary("a")
         assert summary is not None
         assert summary.status is Status.OK
+
+    play(test)
+
+
+def test_a_grown_journal_is_folded_beside_the_checks_and_personal_history_expires(play: Play) -> None:
+    async def test(world: World) -> None:
+        world.answers("/a", *[page(str(number)) for number in range(4)])
+        watch = world.watch("/a", retention="brief", cadence=Cadence(policy=Policy.FIXED, interval=HOUR, minimum=600))
+        engine = world.engine(watch)
+        for _ in range(3):
+            await engine.check_once(all=True)
+            await world.clock.advance(HOUR)
+        world.store.compact()
+        brief = Settings(watches=(watch,), retention={"default": None, "brief": 2 * 86_400.0})
+        engine = Engine(brief, world.store, world.clock, Transport())
+        running = asyncio.create_task(engine.run())
+        await world.clock.advance(5 * 86_400)
+        await engine.stop()
+        await running
+        assert [version.outcome for version in engine.history("a")] == [Outcome.CHANGED]
+        state = world.store.state("a")
+        assert state is not None
+        assert state.record is not None
+        assert state.record.values["title"] == "3"
 
     play(test)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import random
 from collections import Counter
@@ -19,6 +20,7 @@ from watcher.engine.agenda import Agenda, Manner, Turn
 from watcher.engine.check import check, mishap
 from watcher.engine.events import Checked, Draining, EngineFailed, Event, Reloaded, Started, StateChanged, Stopped
 from watcher.engine.handle import Preview
+from watcher.engine.housekeeping import Housekeeping
 from watcher.engine.loop import Loop
 from watcher.engine.preview import preview
 from watcher.engine.reader import Reader
@@ -83,6 +85,7 @@ class Engine(Reader):
         self._loop = Loop(
             self._agenda, clock, self._perform, self._admit, self._fetcher.ready_in, self._settings.concurrency
         )
+        self._housekeeping = Housekeeping(store, clock, lambda: self._settings, lambda: not self._loop.running)
         self._report: Callable[[Checked], None] | None = None
         self.failure: Failure | None = None
         self._adopt(settings)
@@ -95,11 +98,15 @@ class Engine(Reader):
         A failure of the store or of the loop itself ends it: ``failure`` says why, and it may be run again.
         """
         self.failure = None
+        housekeeping = asyncio.create_task(self._housekeeping.run(), name="housekeeping")
         try:
             await self._loop.run()
         except Exception as error:
             log.exception("the loop stopped")
             self._fail(Failure(kind="internal", message=f"The loop stopped on an unforeseen {type(error).__name__}."))
+        finally:
+            housekeeping.cancel()
+            await asyncio.gather(housekeeping, return_exceptions=True)
         self._tell(Stopped())
 
     async def check_once(
@@ -132,6 +139,7 @@ class Engine(Reader):
             else:
                 self._admit()
             await self._loop.run_line()
+            await self._housekeeping.fold()
         finally:
             self._report = None
         return told
