@@ -8,9 +8,11 @@ import pty
 import select
 import struct
 import subprocess
+import sys
 import termios
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -31,6 +33,8 @@ class Terminal:
         )
         os.close(other)
         self.shown = b""
+        self.modes = termios.tcgetattr(self._own)
+        """The settings of the terminal: before the command, and after its :meth:`end`."""
 
     def until(self, found: Callable[[bytes], bool], seconds: float = 60.0) -> bytes:
         """Read until ``found`` holds of everything shown, or the command ends."""
@@ -53,8 +57,24 @@ class Terminal:
         """Read what is left; the exit code."""
         self.until(lambda shown: False, 30.0)
         code = self.process.wait(timeout=30)
+        self.modes = termios.tcgetattr(self._own)
         os.close(self._own)
         return code
+
+
+class Broken(Watcher):
+    """The command with a screen in which a key, and a worker, meet what nobody foresaw."""
+
+    def command(self, *words: str) -> list[str]:
+        code = (
+            "import sys; from watcher.cli.main import main; from watcher.tui.app import WatcherApp\n"
+            "def fail(app): raise ZeroDivisionError('\\x1b[31m')\n"
+            "async def work(): fail(None)\n"
+            "WatcherApp.action_help = fail\n"
+            "WatcherApp.action_interrupt = lambda app: app.run_worker(work())\n"
+            "sys.exit(main(sys.argv[1:]))"
+        )
+        return [sys.executable, "-c", code, *super().command(*words)[3:]]
 
 
 @pytest.fixture
@@ -120,3 +140,22 @@ def test_the_screen_without_a_terminal_says_what_to_use(lamp: Site, watcher: Wat
     run = watcher()
     assert (run.code, run.out) == (2, "")
     assert "the screen needs a terminal; `watcher run`" in run.err
+
+
+@pytest.mark.parametrize("key", ["?", "\x03"])
+def test_a_bug_in_the_screen_gives_the_terminal_back_and_is_one_sentence(lamp: Site, tmp_path: Path, key: str) -> None:
+    watcher = Broken(tmp_path)
+    terminal = Terminal(watcher)
+    before = terminal.modes
+    terminal.until(lambda shown: b"Desk lamp" in shown and "/lamp" in lamp.asked)
+    terminal.type(key)
+    assert terminal.end() == 1
+    assert terminal.modes == before
+    screen, _, after = terminal.shown.rpartition(b"\x1b[?1049l")
+    assert b"\x1b[?1049h" in screen
+    log = watcher.data / "watcher.log"
+    sentence = f"watcher: this is a bug in watcher: ZeroDivisionError; {log} holds its traceback, please report it\r\n"
+    assert after.decode().endswith(sentence)
+    assert b"Traceback" not in terminal.shown
+    assert "in fail" in log.read_text()
+    assert watcher("list", "--json").objects[0]["outcome"] == "first"

@@ -13,6 +13,7 @@ from typing import Any
 from textual.app import App
 from textual.command import Provider
 from textual.screen import Screen
+from textual.worker import WorkerFailed
 
 from watcher.engine.bus import Subscription
 from watcher.engine.handle import Handle
@@ -264,6 +265,15 @@ class WatcherApp(App[int]):
             self.desk.options.restart()
             self._tick()
 
+    def _handle_exception(self, error: Exception) -> None:
+        """End with ``error``, for :func:`run_screen` to raise: Textual would print it whole, with its locals."""
+        self._return_code = 1
+        if self._exception is None:
+            cause = error.error if isinstance(error, WorkerFailed) else error
+            self._exception = cause if isinstance(cause, Exception) else error
+            self._exception_event.set()
+        self._close_messages_no_wait()
+
     def on_goto(self, message: Goto) -> None:
         """Show the list with the cursor on a watch."""
         self._only_watches()
@@ -287,6 +297,7 @@ def _without_empty_no_color() -> Iterator[None]:
 async def run_screen(handle: Handle, *, options: ScreenOptions) -> int:
     """Show ``handle`` until the user quits; the exit code. The engine must run, and be ended, outside.
 
+    Raises what no screen foresaw, when the terminal is the user's again.
     SIGTERM quits like the key; SIGHUP (the terminal is gone) quits without another paint.
     """
     app = WatcherApp(handle, options)
@@ -299,4 +310,6 @@ async def run_screen(handle: Handle, *, options: ScreenOptions) -> int:
         loop.remove_signal_handler(signal.SIGTERM)
         loop.remove_signal_handler(signal.SIGHUP)
         app.notices.give_back_title()
+    if app._exception is not None:
+        raise app._exception
     return app.return_code or 0
