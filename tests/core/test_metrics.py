@@ -47,16 +47,16 @@ def test_the_four_numbers_by_hand() -> None:
     assert (total.not_modified, total.bodies, total.checks) == (2, 4, 8)
     assert total.bytes_saved == pytest.approx(2 / 6)
     assert total.downstream_saved == pytest.approx(1 / 4)
-    # lamp: 10 days at one a day; news: 8 days since its first look at four a day.
-    assert total.expected == pytest.approx(10 + 32)
-    assert total.requests_saved == pytest.approx(1 - 8 / 42)
+    # lamp: 10 days at one a day; news: its first look, and 8 days since then at four a day.
+    assert total.expected == pytest.approx(10 + 1 + 32)
+    assert total.requests_saved == pytest.approx(1 - 8 / 43)
     # Last answers: lamp on day 4, news on day 3; both changed.
     assert total.freshness == pytest.approx((6 + 7) / 2 * DAY)
     # lamp's change is dated by the server; news names an instant before the check before.
     assert (total.delay, total.delays) == (pytest.approx(0.25 * DAY), 1)
     assert (total.delay_bound, total.bounds) == (pytest.approx(DAY), 1)
     assert total.failures == 3
-    assert total.counterfactual == "8 checks of 2 watches, where their seed intervals would have made 42"
+    assert total.counterfactual == "8 checks of 2 watches, where their seed intervals would have made 43"
 
 
 def test_groups_add_up() -> None:

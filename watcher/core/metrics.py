@@ -92,7 +92,8 @@ class _Tally:
     """One watch's checks in a window, counted."""
 
     def __init__(self, check: Check, start: float) -> None:
-        self.since = check.at if check.outcome is Outcome.FIRST else start
+        self.first = check.outcome is Outcome.FIRST
+        self.since = check.at if self.first else start
         self.checks = self.not_modified = self.bodies = self.unchanged = self.changes = self.failures = 0
         self.bytes_wire = 0
         self.seen_at = check.at
@@ -194,7 +195,8 @@ def _numbers(
     expected = 0.0
     for name, tally in tallies.items():
         if (watch := watches.get(name)) is not None:
-            expected += (end - tally.since) / (watch.cadence.interval * watch.cadence.weight)
+            # The look that began it all would have been made in any case.
+            expected += tally.first + (end - tally.since) / (watch.cadence.interval * watch.cadence.weight)
         else:
             expected += tally.checks
     return Numbers(
