@@ -20,6 +20,8 @@ FAMILIES = {
     "listing": ("list", "show"),
     "changes": ("diff", "history"),
     "plan": ("plan",),
+    "simulate": ("simulate",),
+    "stats": ("stats",),
     "keeping": ("forget", "gc", "doctor"),
     "setup": ("init", "add", "themes"),
     "rework": ("re-extract", "export"),
