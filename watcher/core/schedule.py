@@ -8,9 +8,11 @@ import msgspec
 
 from watcher.core import cron
 from watcher.core.estimate import value, wait_for
-from watcher.core.evidence import Evidence, learn
+from watcher.core.evidence import ALONE, Evidence, Surroundings, has_rhythm, learn
 from watcher.core.model import Cadence, Policy
 from watcher.core.phrase import HOUR, MINUTE, often, span
+from watcher.core.rhythm import busiest, shape_of, unpacked
+from watcher.core.timing import best_wait
 
 __all__ = ["LATEST_JITTER", "Evidence", "Plan", "clamp", "plan"]
 
@@ -45,15 +47,17 @@ def plan(
     first: bool = False,
     jitter: float = 0.0,
     streak: int = 0,
+    around: Surroundings = ALONE,
 ) -> Plan:
     """The next check after a successful one ``at``, by the cadence's policy.
 
     ``interval`` is the one that led here and ``gap`` the seconds since the last success; ``changed`` is None
     where the answer teaches nothing. ``floor`` is the host's crawl delay times its watches, ``first`` asks for
     the seed, ``jitter`` (0 to 0.1) makes the check later by that share, ``streak`` counts unchanged checks in
-    a row. Every policy writes the same evidence. Raises :class:`watcher.core.cron.CronError`.
+    a row, ``around`` is what the host's other watches suggest. Every policy writes the same evidence.
+    Raises :class:`watcher.core.cron.CronError`.
     """
-    known = learn(evidence, at=at, gap=gap, changed=changed, modified_at=modified_at)
+    known = learn(evidence, at=at, gap=gap, changed=changed, modified_at=modified_at, around=around)
     late = 1 + min(max(jitter, 0.0), LATEST_JITTER)
     if cadence.policy is Policy.CRON:
         return _timetable(cadence, at, floor, late, known)
@@ -65,7 +69,7 @@ def plan(
         seed = clamp(cadence.interval * cadence.weight, cadence, floor)
         chosen, reason = seed, f"first check; the next after the seed interval of {span(seed)}"
     elif cadence.policy is Policy.ESTIMATED:
-        chosen, reason = _worth(cadence, known, floor)
+        chosen, reason = _worth(cadence, known, floor, at, around)
     else:
         chosen, reason = _doubled(cadence, interval, changed, floor, streak)
     due = at + chosen * late
@@ -91,18 +95,28 @@ def _doubled(cadence: Cadence, interval: float, changed: bool | None, floor: flo
     return chosen, f"{moved} {span(chosen)} {since}; max {span(cadence.maximum * cadence.weight)}"
 
 
-def _worth(cadence: Cadence, known: Evidence, floor: float) -> tuple[float, str]:
-    """Wait until a check buys at least its price in hours of fresh copy."""
+def _worth(cadence: Cadence, known: Evidence, floor: float, at: float, around: Surroundings) -> tuple[float, str]:
+    """Wait until a check buys at least its price in hours of fresh copy; with a rhythm, until the hour for it."""
     price = cadence.price / HOUR
-    wait = wait_for(known.rate, price) * HOUR * cadence.weight
-    chosen = max(min(max(wait, cadence.minimum * cadence.weight), cadence.force_after), floor)
+    least = max(cadence.minimum * cadence.weight, floor)
+    rate = known.rate_among(around)
+    often_so = f"changes {often(rate)}"
+    if cadence.rhythm and has_rhythm(known, at, around):
+        shape = shape_of(unpacked(known.rhythm), around.shape)
+        # The wait grows as the root of the price, so this is what multiplies it by the weight.
+        wait = best_wait(rate, shape, price * cadence.weight**2, at, least / HOUR) * HOUR
+        start, end, share = busiest(shape)
+        if share > 0.5:
+            often_so = f"{often_so}, mostly {start:02}–{end:02} UTC"
+    else:
+        wait = wait_for(rate, price) * HOUR * cadence.weight
+    chosen = max(min(max(wait, least), cadence.maximum * cadence.weight, cadence.force_after), floor)
     if chosen == floor > wait:
         return chosen, _held(floor)
-    changes = f"changes {often(known.rate)}"
     if math.isinf(wait):
-        return chosen, f"{changes}; a check never buys its price of {span(cadence.price)}, so every {span(chosen)}"
-    bought = span(value(known.rate, chosen / HOUR) * HOUR)
-    return chosen, f"{changes}; a check in {span(chosen)} buys {bought} of fresh copy; price {span(cadence.price)}"
+        return chosen, f"{often_so}; a check never buys its price of {span(cadence.price)}, so every {span(chosen)}"
+    bought = span(value(rate, chosen / HOUR) * HOUR)
+    return chosen, f"{often_so}; a check in {span(chosen)} buys {bought} of fresh copy; price {span(cadence.price)}"
 
 
 def _timetable(cadence: Cadence, at: float, floor: float, late: float, known: Evidence) -> Plan:
