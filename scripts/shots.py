@@ -1,4 +1,7 @@
-"""Pictures of every screen: ``python scripts/shots.py FOLDER [NAME...]``; SVG, and PNG where cairosvg is installed."""
+"""Pictures of every screen: ``python scripts/shots.py FOLDER [NAME...]``; SVG, and PNG where cairosvg is installed.
+
+``python scripts/shots.py docs readme`` makes those that README shows.
+"""
 
 from __future__ import annotations
 
@@ -35,14 +38,23 @@ SCREENS: dict[str, Sequence[str]] = {
     "first": (),
 }
 
+README = {"main": "lamp", "diff": "diff", "numbers": "numbers"}
+"""Pictures in README, and the screens they show."""
+
 
 def _with(handle: ListHandle, **screen: object) -> ListHandle:
     handle.settings = Settings(watches=handle.settings.watches, screen=ScreenSettings(**screen))  # type: ignore[arg-type]
     return handle
 
 
-async def shoot(name: str, keys: Sequence[str], size: str, theme: str, folder: Path, handle: ListHandle) -> None:
-    """One picture."""
+def local(svg: str) -> str:
+    """The picture without the fonts it would load from the web."""
+    svg = re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL)
+    return re.sub(r"font-family: ?[^;]*;", "font-family: DejaVu Sans Mono, Menlo, Consolas, monospace;", svg)
+
+
+async def picture(keys: Sequence[str], size: tuple[int, int], theme: str, handle: ListHandle) -> str:
+    """The screen after ``keys``, as SVG."""
     options = ScreenOptions(
         themes=[paths.shipped_themes()],
         config_file=Path("/home/me/.config/watcher/config.toml"),
@@ -51,21 +63,30 @@ async def shoot(name: str, keys: Sequence[str], size: str, theme: str, folder: P
         try_fields=read_shelf,
     )
     app = WatcherApp(_with(handle, theme=theme), options)
-    async with app.run_test(size=SIZES[size], notifications=True) as pilot:
+    async with app.run_test(size=size, notifications=True) as pilot:
         await pilot.pause(0.3)
         for key in keys:
             await pilot.press(key)
             await pilot.pause(0.1 if key in ("enter", "a") else 0.0)
         await pilot.pause(0.5)
-        svg = app.export_screenshot(title="watcher")
-    path = folder / f"{name}_{size}_{theme}.svg"
+        return local(app.export_screenshot(title="watcher"))
+
+
+def write(path: Path, svg: str) -> None:
+    """Write the picture."""
     path.write_text(svg, "utf-8")
+
+
+async def shoot(name: str, keys: Sequence[str], size: str, theme: str, folder: Path, handle: ListHandle) -> None:
+    """One picture, also as PNG where that can be made."""
+    svg = await picture(keys, SIZES[size], theme, handle)
+    path = folder / f"{name}_{size}_{theme}.svg"
+    write(path, svg)
     try:
         import cairosvg
     except ImportError:
         return
-    plain = re.sub(r"font-family: ?[^;]*;", "font-family: DejaVu Sans Mono;", svg)
-    cairosvg.svg2png(bytestring=plain.encode(), write_to=str(path.with_suffix(".png")))
+    cairosvg.svg2png(bytestring=svg.encode(), write_to=str(path.with_suffix(".png")))
 
 
 async def main(folder: Path, names: Sequence[str]) -> None:
@@ -77,6 +98,14 @@ async def main(folder: Path, names: Sequence[str]) -> None:
                     await shoot(name, keys, size, theme, folder, ListHandle(Settings()) if name == "first" else town())
 
 
+async def for_readme(folder: Path) -> None:
+    """The pictures that README shows."""
+    for name, screen in README.items():
+        svg = await picture(SCREENS[screen], SIZES["140x40"], "harbor", town())
+        write(folder / f"{name}.svg", svg)
+
+
 if __name__ == "__main__":
-    Path(sys.argv[1]).mkdir(parents=True, exist_ok=True)
-    asyncio.run(main(Path(sys.argv[1]), sys.argv[2:]))
+    target = Path(sys.argv[1])
+    target.mkdir(parents=True, exist_ok=True)
+    asyncio.run(for_readme(target) if sys.argv[2:] == ["readme"] else main(target, sys.argv[2:]))

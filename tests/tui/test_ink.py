@@ -32,6 +32,12 @@ def test_cut_never_exceeds_and_padded_is_exact(texts: list[str], cells: int) -> 
     assert width(padded(line, cells)) == cells
 
 
+def test_cut_shows_that_something_is_missing_even_between_inks() -> None:
+    assert plain(cut([Ink("abcd"), Ink("ef")], 4)) == "abc…"
+    assert plain(cut([Ink("abcd"), Ink("ef")], 5)) == "abcd…"
+    assert plain(cut([Ink("abcd"), Ink("ef")], 6)) == "abcdef"
+
+
 def test_wrap_breaks_at_blanks_keeps_styles_and_indents() -> None:
     lines = wrap([Ink("one two ", "key"), Ink("three\nfour")], 8, indent=2)
     assert [plain(line) for line in lines] == ["one two", "  three", "  four"]

@@ -10,7 +10,7 @@ from watcher.core.history import Version
 from watcher.core.model import Outcome
 from watcher.core.render import LineKind
 from watcher.core.words import Mark, Spans
-from watcher.tui.ink import Ink, Line, padded, wrap
+from watcher.tui.ink import Ink, Line, cut, padded, wrap
 from watcher.tui.signs import Signs
 
 _STYLES = {
@@ -52,7 +52,7 @@ def unified(diffs: Iterable[FieldDiff], cells: int, signs: Signs, *, wrapped: bo
             continue
         for drawn in render.unified([diff]):
             line = _line(drawn, signs)
-            lines += wrap(line, cells, indent=3) if wrapped else [line]
+            lines += wrap(line, cells, indent=3) if wrapped else [cut(line, cells, ellipsis=signs.ellipsis)]
     return lines
 
 

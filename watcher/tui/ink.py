@@ -79,17 +79,19 @@ def fit(text: str, cells: int, *, right: bool = False, ellipsis: str = "…") ->
 
 
 def cut(line: Iterable[Ink], cells: int, *, ellipsis: str = "…") -> Line:
-    """``line`` in at most ``cells`` cells."""
-    left, kept = cells, []
-    for ink in line:
-        wide = cell_len(ink.text)
+    """``line`` in at most ``cells`` cells; an ellipsis stands for what is left out."""
+    inks = tuple(line)
+    if width(inks) <= cells:
+        return inks
+    left, kept, style = cells - cell_len(ellipsis), [], ""
+    for text, style in inks:  # noqa: B007 - the style of the ink that is cut is the ellipsis's
+        wide = cell_len(text)
         if wide > left:
-            if left > 0:
-                kept.append(Ink(fit(ink.text, left, ellipsis=ellipsis), ink.style))
+            kept.append(Ink(set_cell_size(text, max(0, left)), style))
             break
-        kept.append(ink)
+        kept.append(Ink(text, style))
         left -= wide
-    return tuple(kept)
+    return (*(ink for ink in kept if ink.text), Ink(ellipsis if cells > 0 else "", style))
 
 
 def padded(line: Iterable[Ink], cells: int, *, ellipsis: str = "…") -> Line:

@@ -154,7 +154,8 @@ class NumbersScreen(Room):
             trend_ = Ink(f"{graphs.sparkline(bars, self.desk.signs):<{TREND}}  " if bars else "", "accent")
             gap = Ink(" " * (TREND + 2) if cells >= 100 and not bars else "")
             line = (Ink(f"{name:<18}", "key"), Ink(f"{value:>7}  ", "strong"), trend_, gap, Ink(meaning, "muted"))
-            lines += wrap(line, cells, 27)
+            # Beside the number where there is room, else below it.
+            lines += wrap(line, cells, 27) if cells >= 60 else [line[:2], *wrap((Ink("  "), line[-1]), cells, 2)]
         return lines
 
     def _groups(self, report: Report, cells: int) -> list[Line]:

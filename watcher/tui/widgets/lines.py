@@ -9,7 +9,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from watcher.tui import keys
-from watcher.tui.ink import Line, width
+from watcher.tui.ink import Line
 from watcher.tui.widgets.paint import Painted
 
 Writer = Callable[[int], list[Line]]
@@ -17,12 +17,12 @@ Writer = Callable[[int], list[Line]]
 
 
 class Lines(Painted, ScrollView, can_focus=True):
-    """Shows what a writer writes. With ``sideways`` long lines scroll instead of being the writer's to wrap."""
+    """Shows what a writer writes. Wrapping or cutting to the width is the writer's part."""
 
     BINDINGS = keys.bindings(keys.ROWS)
     DEFAULT_CSS = """
     Lines { height: 1fr; background: $background; color: $foreground; scrollbar-size-vertical: 1;
-            scrollbar-size-horizontal: 1; overflow: auto auto; }
+            scrollbar-gutter: stable; overflow: hidden auto; }
     """
 
     def __init__(self, writer: Writer | None = None, *, id: str | None = None, can_focus: bool = True) -> None:
@@ -52,7 +52,7 @@ class Lines(Painted, ScrollView, can_focus=True):
         if lines == self._lines and cells == self._cells:
             return
         self._lines, self._cells = lines, cells
-        self.virtual_size = Size(max(map(width, lines), default=0), len(lines))
+        self.virtual_size = Size(0, len(lines))
         self.refresh(layout=self.styles.is_auto_height)
 
     def on_resize(self) -> None:
@@ -61,13 +61,10 @@ class Lines(Painted, ScrollView, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         """The line at ``y`` from the top."""
-        left, top = self.scroll_offset
-        cells = self.size.width
-        if not 0 <= y + top < len(self._lines):
+        index, cells = y + self.scroll_offset.y, self.size.width
+        if not 0 <= index < len(self._lines):
             return Strip.blank(cells, self.ground)
-        line = self._lines[y + top]
-        whole = max(width(line), left + cells)
-        return self.strip(line, whole).crop(left, left + cells)
+        return self.strip(self._lines[index], cells)
 
     def action_up(self) -> None:
         """One line up."""
