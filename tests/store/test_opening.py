@@ -167,3 +167,35 @@ def test_a_state_written_by_a_newer_format_opens_for_reading_only(ram: Path) -> 
         Store.open(ram / "data", fs=QuickFS())
     with Store.open(ram / "data", mode="read") as store:
         assert isinstance(store.state("a"), UrlState)
+
+
+def test_a_deferred_directory_is_made_by_the_first_thing_written(tmp_path: Path) -> None:
+    root = tmp_path / "data"
+    with Store.open(root, deferred=True):
+        pass
+    assert not root.exists()
+    with Store.open(root, deferred=True) as store:
+        assert (store.names(), store.writer(), store.read_only) == ([], None, False)
+        store.put_body(b"page")
+        assert store.writer() == os.getpid()
+        store.append([entry(state("a", 1))])
+        with pytest.raises(StoreLocked):
+            Store.open(root)
+    with Store.open(root, mode="read") as store:
+        assert store.names() == ["a"]
+
+
+def test_a_deferred_directory_that_another_made_meanwhile(tmp_path: Path) -> None:
+    root = tmp_path / "data"
+    with Store.open(root, deferred=True) as late:
+        with Store.open(root) as store:
+            store.append([entry(state("a", 1))])
+            with pytest.raises(StoreLocked):
+                late.append([entry(state("b", 1))])
+        late.append([entry(state("b", 1))])
+        assert late.names() == ["a", "b"]
+
+
+def test_only_a_directory_that_is_not_there_is_deferred(tmp_path: Path) -> None:
+    with Store.open(tmp_path, deferred=True), pytest.raises(StoreLocked):
+        Store.open(tmp_path)

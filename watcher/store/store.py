@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import threading
 import time
 from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from typing import Literal, Self
@@ -41,6 +42,8 @@ class Store(View):
         self._committer: Committer | None = None
         self._journal: Journal | None = None
         self._compacting = False
+        self._deferred: str | None = None
+        self._making = threading.Lock()
         super().__init__(layout, loaded, now)
 
     @classmethod
@@ -54,12 +57,14 @@ class Store(View):
         allow_network_fs: bool = False,
         now: Callable[[], float] = time.time,
         hot: bool = True,
+        deferred: bool = False,
     ) -> Self:
         """Open the data directory ``root``.
 
         ``durability``: ``batch`` and ``each`` acknowledge what is on the disk, in groups or one by one; ``os``
         leaves it to the system. ``now`` gives unix seconds. ``hot=False`` (reading only) keeps places instead
-        of summaries in memory: for one question to a large store. What was found wrong stands in ``warnings``.
+        of summaries in memory: for one question to a large store. ``deferred`` makes a directory that is not there
+        yet, and takes its lock, only when there is something to write. What was found wrong stands in ``warnings``.
 
         Raises StoreLocked, StoreUnreadable, StoreReadOnly, StoreFull, StoreFailed or StoreNetwork.
         """
@@ -68,12 +73,12 @@ class Store(View):
             return cls(layout, load_beside(layout, hot=hot), now, None)
         if not allow_network_fs:
             refuse_network(layout.fs, layout.root)
-        try:
-            layout.make()
-        except OSError as error:
-            raise explain(error, layout.root, "create") from error
         lock = Lock(layout.fs, layout.lock)
-        lock.take(now())
+        if deferred and not layout.fs.exists(layout.root):
+            store = cls(layout, load_beside(layout, hot=True), now, lock)
+            store._deferred = durability
+            return store
+        _occupy(layout, lock, now())
         try:
             store = cls(layout, load_locked(layout), now, lock)
             store._begin(durability)
@@ -82,6 +87,15 @@ class Store(View):
             lock.release()
             raise
         return store
+
+    def _begin_now(self) -> None:
+        """What :meth:`open` deferred. Another process may have written here meanwhile."""
+        with self._making:
+            if self._deferred is not None and self._lock is not None:
+                _occupy(self._layout, self._lock, self._now())
+                self._take(load_locked(self._layout))
+                self._begin(self._deferred)
+                self._deferred = None
 
     def _begin(self, durability: str) -> None:
         """Start writing: a new segment at once, so that a disk that takes nothing is found before any request."""
@@ -187,6 +201,8 @@ class Store(View):
         self._fold.erased_hosts.clear()
 
     def _writing(self) -> Committer:
+        if self._deferred is not None:
+            self._begin_now()
         if self._committer is None:
             raise StoreReadOnly(f"{self.root} is open for reading only: nothing can be saved to it from here")
         return self._committer
@@ -317,3 +333,12 @@ class Store(View):
             done.append("journal: folded into a new snapshot, without the damaged lines kept in quarantine")
             self.warnings.clear()
         return done
+
+
+def _occupy(layout: Layout, lock: Lock, at: float) -> None:
+    """Make the directories and take the lock. Raises StoreLocked, StoreReadOnly, StoreFull or StoreFailed."""
+    try:
+        layout.make()
+    except OSError as error:
+        raise explain(error, layout.root, "create") from error
+    lock.take(at)
