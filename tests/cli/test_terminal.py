@@ -159,3 +159,17 @@ def test_a_bug_in_the_screen_gives_the_terminal_back_and_is_one_sentence(lamp: S
     assert b"Traceback" not in terminal.shown
     assert "in fail" in log.read_text()
     assert watcher("list", "--json").objects[0]["outcome"] == "first"
+
+
+def test_a_first_look_without_a_configuration_writes_nothing(tmp_path: Path) -> None:
+    class New(Watcher):
+        def command(self, *words: str) -> list[str]:
+            return ["env", f"HOME={tmp_path}", *super().command()[:3], *words]
+
+    unset = ("WATCHER_CONFIG", "WATCHER_DATA_DIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
+    terminal = Terminal(New(tmp_path), **dict.fromkeys(unset, ""))
+    terminal.until(lambda shown: b"Nothing is written until you ask for it" in shown)
+    terminal.type("q")
+    assert terminal.end() == 0
+    assert b"No pages yet" in terminal.shown
+    assert list(tmp_path.iterdir()) == []

@@ -90,8 +90,13 @@ def writing(options: argparse.Namespace, settings: Settings) -> Iterator[Store]:
     from watcher.store import Store
 
     root = paths.data_dir(options.data_dir)
-    network = bool(options.allow_network_fs)
-    with Store.open(root, mode="write", durability=settings.durability, allow_network_fs=network) as store:
+    with Store.open(
+        root,
+        durability=settings.durability,
+        allow_network_fs=bool(options.allow_network_fs),
+        # Nothing is written unasked: whoever watches nothing yet gets no data directory for having looked.
+        deferred=not settings.watches,
+    ) as store:
         yield store
 
 

@@ -6,6 +6,7 @@ import argparse
 import logging
 import traceback
 from datetime import UTC, datetime
+from io import TextIOWrapper
 from pathlib import Path
 
 from watcher import __version__, paths
@@ -16,11 +17,17 @@ def log_file(options: argparse.Namespace) -> Path:
     return paths.data_dir(getattr(options, "data_dir", None)) / "watcher.log"
 
 
+class _Handler(logging.FileHandler):
+    """Makes the folder of its file when there is something to write."""
+
+    def _open(self) -> TextIOWrapper:
+        Path(self.baseFilename).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        return super()._open()
+
+
 def log_to_file(options: argparse.Namespace) -> None:
     """Send the program's own log messages to the file from here on; the libraries' stay silent."""
-    path = log_file(options)
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    handler = logging.FileHandler(path, encoding="utf-8", delay=True)
+    handler = _Handler(log_file(options), encoding="utf-8", delay=True)
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     logger = logging.getLogger("watcher")
     logger.addHandler(handler)
