@@ -7,8 +7,8 @@ from typing import Self
 import msgspec
 
 from watcher.core import schedule
+from watcher.core.evidence import ALONE, Evidence, Surroundings
 from watcher.core.model import Cadence, Failure, Finding, Outcome, Record, Status
-from watcher.core.schedule import Evidence
 from watcher.core.validators import Validators
 
 HOUR = 3_600.0
@@ -54,7 +54,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     ``floor`` is the host's crawl delay times its watches (seconds), ``jitter`` a share of the interval
     (0 to 0.1), ``fresh_until`` the instant until which the response called itself fresh, ``hold_until``
     an instant the server asked us to wait for, ``modified_at`` its Last-Modified.
-    ``teaches`` is False for a response that was served stale (CONDUCT rule 29).
+    ``teaches`` is False for a response that was served stale (CONDUCT rule 29). ``around`` is what the host's
+    other watches suggest about this one.
     """
 
     floor: float = 0.0
@@ -63,6 +64,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     hold_until: float | None = None
     modified_at: float | None = None
     teaches: bool = True
+    around: Surroundings = ALONE
 
 
 UNBOUNDED = Limits()
@@ -305,6 +307,7 @@ class UrlState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             first=outcome in (Outcome.FIRST, Outcome.RETURNED),
             jitter=limits.jitter,
             streak=self.unchanged_streak,
+            around=limits.around,
         )
         due, reason = plan.due_at, plan.reason
         if limits.fresh_until is not None and limits.fresh_until > due:
