@@ -34,9 +34,9 @@ def wait_for(rate: float, price: float) -> float:
     target = -math.log1p(-y)
     x = math.sqrt(2 * y) + target
     for _ in range(50):
-        # Newton on x - ln(1+x) = target: convex, and started on the right side, so it only ever descends.
+        # Newton on x - ln(1+x) = target, which is convex: from anywhere it comes down on the root.
         step = (x - math.log1p(x) - target) * (1 + x) / x
         x -= step
-        if step < 1e-9 * x:
+        if abs(step) < 1e-9 * x:
             break
     return x / rate
