@@ -185,3 +185,21 @@ def test_a_full_disk_ends_it_with_one_sentence(lamp: Site, watcher: Watcher, wor
     assert "free some space, nothing saved so far is lost" in run.stderr
     assert watcher("list", "--json").objects[0]["outcome"] is None
     assert watcher("check").code == 0
+
+
+def test_a_page_added_beside_the_loop_is_taken_up(site: Site, watcher: Watcher) -> None:
+    site.pages["/lamp"] = LAMP
+    watcher.configure("")
+    with started(watcher, "run") as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert "no watches are configured" in process.stderr.readline()
+        assert watcher("add", site.url("/lamp"), "--name", "Lamp").code == 0
+        assert process.stdout.readline() == "configuration read again\n"
+        assert process.stdout.readline().startswith("first        Lamp (200, next in ")
+        watcher.config.write_text("[watcher]\nthem = 1\n")
+        assert "watcher.them: unknown key" in process.stdout.readline()
+        assert process.stdout.readline() == "the configuration in force stays\n"
+        process.terminate()
+        assert process.communicate(timeout=60) == ("", "")
+    assert process.returncode == 0

@@ -21,7 +21,7 @@ from watcher.engine.check import check, mishap
 from watcher.engine.events import Checked, Draining, EngineFailed, Event, Reloaded, Started, StateChanged, Stopped
 from watcher.engine.handle import Preview
 from watcher.engine.housekeeping import Housekeeping
-from watcher.engine.loop import Loop
+from watcher.engine.loop import LONGEST_REST, Loop
 from watcher.engine.preview import preview
 from watcher.engine.reader import Reader
 from watcher.engine.redefine import is_redefined, redefined
@@ -36,6 +36,9 @@ JITTER = 0.1
 
 SLICE = 200
 """Watches whose stored definition is looked at in one go, so that a start with many stays short."""
+
+RELOAD_PERIOD = 1.0
+"""Seconds between two looks at the configuration."""
 
 Reload = Callable[[], Settings | tuple[str, ...] | None]
 """Asked now and then: new settings, the errors of a broken file, or None when nothing changed."""
@@ -83,7 +86,13 @@ class Engine(Reader):
             tell=self._tell,
         )
         self._loop = Loop(
-            self._agenda, clock, self._perform, self._admit, self._fetcher.ready_in, self._settings.concurrency
+            self._agenda,
+            clock,
+            self._perform,
+            self._admit,
+            self._fetcher.ready_in,
+            self._settings.concurrency,
+            LONGEST_REST if reload is None else RELOAD_PERIOD,
         )
         self._housekeeping = Housekeeping(store, clock, lambda: self._settings, lambda: not self._loop.running)
         self._report: Callable[[Checked], None] | None = None

@@ -26,6 +26,7 @@ class Loop:
         admit: Callable[[], None],
         ready_in: Callable[[str], float],
         concurrency: int,
+        longest_rest: float = LONGEST_REST,
     ) -> None:
         self._agenda = agenda
         self._clock = clock
@@ -33,6 +34,7 @@ class Loop:
         self._admit = admit
         self._ready_in = ready_in
         self._concurrency = concurrency
+        self._longest_rest = longest_rest
         self._wake = asyncio.Event()
         self._running: dict[str, asyncio.Task[None]] = {}
         self._names: dict[str, str] = {}
@@ -106,7 +108,7 @@ class Loop:
     async def _rest(self) -> None:
         if self._wake.is_set():
             return
-        seconds = LONGEST_REST
+        seconds = self._longest_rest
         if (due := self._agenda.next_due()) is not None:
             seconds = min(seconds, due - self._clock.now())
         if len(self._running) < self._concurrency:
