@@ -110,6 +110,10 @@ class ListHandle:
     def publish(self, event: Event) -> None:
         self.bus.publish(event)
 
+    def waiting(self) -> bool:
+        """Whether a listener has events it did not take yet."""
+        return any(subscription._events for subscription in self.bus._open)
+
     def start(self, name: str) -> None:
         """A check of ``name`` begins."""
         self.busy.add(name)

@@ -71,8 +71,17 @@ async def test_a_burst_of_news_is_one_toast() -> None:
         _, made, changes = change_of_lamp(handle)
         for _ in range(9):
             handle.publish(Checked(check=made, news=News.CHANGED, changes=changes))
-        await s.until(lambda: len(s.toasts) == 1)
-        assert s.toasts[0].startswith("9 pieces of news")
+        await s.until(lambda: s.toasts == [f"9 pieces of news: {LAMP}"])
+
+
+async def test_toasts_never_pile_up_over_the_list() -> None:
+    handle = town()
+    async with stage(handle) as s:
+        _, made, changes = change_of_lamp(handle)
+        for turn in range(6):
+            handle.publish(Checked(check=made, news=News.CHANGED, changes=changes, message=str(turn)))
+            await s.until(lambda: not handle.waiting())
+        assert 1 <= len(s.toasts) <= 2
 
 
 async def test_the_title_counts_what_is_unseen(monkeypatch: pytest.MonkeyPatch) -> None:

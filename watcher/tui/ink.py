@@ -84,7 +84,7 @@ def cut(line: Iterable[Ink], cells: int, *, ellipsis: str = "…") -> Line:
     if width(inks) <= cells:
         return inks
     left, kept, style = cells - cell_len(ellipsis), [], ""
-    for text, style in inks:  # noqa: B007 - the style of the ink that is cut is the ellipsis's
+    for text, style in inks:
         wide = cell_len(text)
         if wide > left:
             kept.append(Ink(set_cell_size(text, max(0, left)), style))

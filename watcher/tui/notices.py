@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections import deque
 from collections.abc import Sequence
 from datetime import tzinfo
+from time import monotonic
 from typing import Any
 
 from textual.app import App
+from textual.notifications import SeverityLevel
 
 from watcher.core.news import SAYINGS, News
 from watcher.core.quiet import is_quiet
@@ -16,8 +19,10 @@ from watcher.engine.events import Checked
 from watcher.tui.ink import clean
 from watcher.tui.view import listed, plural
 
-DIGEST = 3
-"""News in one batch from which one toast speaks for all."""
+MOST = 2
+"""Toasts of news at a time: more of them would hide the list, which says it all with its own signs."""
+TIMEOUT = 5.0
+"""Seconds a toast of news stays."""
 
 _GRAVE = (News.FAILING, News.BLOCKED, News.GONE)
 
@@ -46,20 +51,29 @@ class Notices:
     def __init__(self, app: App[Any]) -> None:
         self._app = app
         self._title = ""
+        self._shown: deque[float] = deque()
 
     def tell(self, events: Sequence[Checked], settings: NotifySettings, now: float) -> None:
         """Show the news among ``events``."""
         news = [event for event in events if event.news not in (None, News.FIRST)]
         if not news:
             return
-        if len(news) > DIGEST:
-            names = [event.check.name for event in news]
-            self._toast(plural(len(news), "piece") + " of news", listed(names, 5), grave=False)
+        room = self._room()
+        if len(news) > room:
+            names = list(dict.fromkeys(event.check.name for event in news))
+            if room:
+                self._toast(plural(len(news), "piece") + " of news", listed(names, 5), grave=False)
         else:
             for event in news:
                 self._toast(heading(event), told(event), grave=event.news in _GRAVE)
         if not self._app.app_focus and not is_quiet(settings.quiet, _zone(settings), now):
             self._call(settings, heading(news[0]) if len(news) == 1 else plural(len(news), "page") + " with news")
+
+    def _room(self) -> int:
+        """How many more toasts there is room for."""
+        while self._shown and self._shown[0] <= monotonic() - TIMEOUT:
+            self._shown.popleft()
+        return MOST - len(self._shown)
 
     def title(self, unseen: int) -> None:
         """Put the number of unseen changes into the terminal's title."""
@@ -79,9 +93,9 @@ class Notices:
             sys.__stderr__.flush()
 
     def _toast(self, title: str, message: str, *, grave: bool) -> None:
-        self._app.notify(
-            clean_lines(message), title=clean(title), severity="warning" if grave else "information", markup=False
-        )
+        self._shown.append(monotonic())
+        severity: SeverityLevel = "warning" if grave else "information"
+        self._app.notify(clean_lines(message), title=clean(title), severity=severity, timeout=TIMEOUT, markup=False)
 
     def _call(self, settings: NotifySettings, message: str) -> None:
         if settings.bell:
