@@ -18,6 +18,9 @@ __all__ = ["LATEST_JITTER", "Evidence", "Plan", "clamp", "plan"]
 
 LATEST_JITTER = 0.1
 
+RHYTHM_PRICE = 2 * HOUR
+"""Seconds. Where checks are dearer they are too rare to learn hours from or to gain by them (SCHEDULE section 4)."""
+
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """The next check: the interval (seconds), when it is due, one sentence why, and the evidence so far."""
@@ -101,7 +104,7 @@ def _worth(cadence: Cadence, known: Evidence, floor: float, at: float, around: S
     least = max(cadence.minimum * cadence.weight, floor)
     rate = known.rate_among(around)
     often_so = f"changes {often(rate)}"
-    if cadence.rhythm and has_rhythm(known, at, around):
+    if cadence.rhythm and cadence.price <= RHYTHM_PRICE and has_rhythm(known, at, around):
         shape = shape_of(unpacked(known.rhythm), around.shape)
         # The wait grows as the root of the price, so this is what multiplies it by the weight.
         wait = best_wait(rate, shape, price * cadence.weight**2, at, least / HOUR) * HOUR

@@ -20,7 +20,7 @@ SEEDS: Mapping[str, float] = {"index": 6 * HOUR, "listing": DAY, "detail": 3 * D
 
 POLICIES = ("fixed", "adaptive", "estimated", "oracle", "clairvoyant")
 LEAST = 900.0
-TOLERANCE = 0.01
+TOLERANCE = 0.005
 """Budgets this close together count as equal."""
 
 SAMPLE = 5
@@ -132,7 +132,7 @@ class Simulation:
                 best = abs(off), found
             if abs(off) <= TOLERANCE and every == 1:
                 break
-            if abs(off) <= 3 * TOLERANCE or attempt >= TRIES - 4:
+            if abs(off) <= 6 * TOLERANCE or attempt >= TRIES - 4:
                 every = 1
             price *= math.exp(1.5 * off)
         assert best is not None  # the last tries are on all pages
