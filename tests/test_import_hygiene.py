@@ -39,7 +39,7 @@ def loaded(tmp_path: Path, *command: str) -> tuple[int, set[str]]:
 
 
 SCREEN = {"textual", "rich"}
-NETWORK = {"h11", "protego", "watcher.fetch"}
+NETWORK = {"httpx", "h11", "protego", "watcher.fetch"}
 
 
 @pytest.mark.parametrize("command", [("check", "--all"), ("list",), ("show", "page"), ("doctor",), ("themes",)])
@@ -57,10 +57,19 @@ def test_stored_data_is_read_without_the_network(tmp_path: Path, command: tuple[
 
 def test_the_probe_sees_what_is_loaded(tmp_path: Path) -> None:
     _, modules = loaded(tmp_path, "check", "--all")
-    assert {"watcher", "msgspec", "asyncio", "h11"} <= modules
+    assert {"watcher", "msgspec", "asyncio", "httpx", "h11"} <= modules
 
 
 def test_the_package_itself_loads_nothing() -> None:
     code = "import sys; before = set(sys.modules); import watcher; print(*sorted(set(sys.modules) - before))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.split() == ["watcher"]
+
+
+@pytest.mark.parametrize("module", ["watcher.fetch", "watcher.engine", "watcher.tui.app"])
+def test_no_http_library_is_loaded_before_a_transport_is_made(module: str) -> None:
+    code = f"import sys, {module}; print(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(run.stdout.split())
+    assert module in loaded
+    assert not {"httpx", "httpcore", "h11"} & loaded

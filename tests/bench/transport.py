@@ -3,14 +3,16 @@
     python -m tests.bench.transport [--checks 1500] [--runs 3] [--clients ours,httpx,...]
 
 Each run is a process of its own that makes its checks over many hosts (127.0.x.y), 32 at a time and one per host, and
-counts its own user and system time. ``ours`` is watcher's transport, ``visit`` a whole Fetcher.visit with robots.txt
-known, pacing off and its audit line. Clients that are not installed are left out. Ratios are to the first.
+counts its own user and system time. ``ours`` is watcher's transport handed an httpx.Request, ``visit`` a whole
+Fetcher.visit over it with robots.txt known, pacing off and its audit line; ``visit-httpx`` the same over httpx's own
+transport. Clients that are not installed are left out. Ratios are to the first.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import functools
 import importlib.util
 import resource
 import statistics
@@ -25,8 +27,8 @@ DATES = b'Date: Tue, 01 Dec 2026 01:00:00 GMT\r\nETag: "abc"\r\nLast-Modified: T
 FULL = b"HTTP/1.1 200 OK\r\n%b\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%b" % (DATES, len(BODY), BODY)
 SAME = b"HTTP/1.1 304 Not Modified\r\n%b\r\n\r\n" % DATES
 NONE = b"HTTP/1.1 404 Not Found\r\n%b\r\nContent-Length: 0\r\n\r\n" % DATES
-CLIENTS = ("httpx", "httpx-transport", "httpx-aiohttp", "aiohttp", "ours", "visit")
-NEEDS = {"httpx": "httpx", "httpx-transport": "httpx", "httpx-aiohttp": "httpx_aiohttp", "aiohttp": "aiohttp"}
+CLIENTS = ("httpx", "httpx-transport", "httpx-aiohttp", "aiohttp", "ours", "visit", "visit-httpx")
+NEEDS = {"httpx-aiohttp": "httpx_aiohttp", "aiohttp": "aiohttp"}
 HEADERS = {"User-Agent": "bench/1 (+https://example.org/)", "Accept": "*/*", "Accept-Encoding": "gzip"}
 
 Check = Callable[[str], Awaitable[int]]
@@ -122,20 +124,11 @@ async def aiohttp_client(headers: dict[str, str], kept: bool) -> AsyncIterator[C
 
 @asynccontextmanager
 async def ours(headers: dict[str, str], kept: bool) -> AsyncIterator[Check]:
-    from watcher.core.urls import parse_url
-    from watcher.fetch.transport import Request, Transport
+    from watcher.fetch import Transport
 
-    lines = tuple((name.encode(), value.encode()) for name, value in headers.items())
-    transport = Transport()
-
-    async def check(url: str) -> int:
-        async with transport.open(Request(url=parse_url(url), headers=lines, private=True, keep=kept)) as answer:
-            async for _ in answer.pieces():
-                pass
-            return answer.status
-
-    yield check
-    await transport.aclose()
+    closing = {} if kept else {"Connection": "close"}
+    async with over_transport(Transport(guard=False), headers | closing) as check:
+        yield check
 
 
 class WallClock:
@@ -156,7 +149,9 @@ class WallClock:
 
 
 @asynccontextmanager
-async def visit(headers: dict[str, str], kept: bool) -> AsyncIterator[Check]:
+async def visit(headers: dict[str, str], kept: bool, *, over_httpx: bool = False) -> AsyncIterator[Check]:
+    import httpx
+
     from watcher.core.exchange import RequestPlan
     from watcher.core.model import RequestOptions
     from watcher.core.settings import HostSettings
@@ -164,7 +159,9 @@ async def visit(headers: dict[str, str], kept: bool) -> AsyncIterator[Check]:
 
     if not kept:
         sending.KEEP_BELOW = -1.0
-    fetcher = Fetcher(Transport(), WallClock(), HostBook())
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
+    transport = httpx.AsyncHTTPTransport(limits=limits, trust_env=False) if over_httpx else Transport()
+    fetcher = Fetcher(transport, WallClock(), HostBook())
     tag = headers.get("If-None-Match")
     conditions = () if tag is None else ((b"If-None-Match", tag.encode()),)
     settings, options = HostSettings(min_gap=0.0, checks_per_day=10**9), RequestOptions()
@@ -185,6 +182,7 @@ MAKERS = {
     "aiohttp": aiohttp_client,
     "ours": ours,
     "visit": visit,
+    "visit-httpx": functools.partial(visit, over_httpx=True),
 }
 
 

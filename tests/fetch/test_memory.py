@@ -29,7 +29,7 @@ async def main(port, path):
     fetcher = Fetcher(Transport(), FakeClock(), HostBook())
     async def visit(path):
         plan = RequestPlan(url=f"http://127.0.0.1:{port}{path}")
-        return await fetcher.visit(plan, RequestOptions(timeout=8.0), settings=HostSettings(min_gap=0.0))
+        return await fetcher.visit(plan, RequestOptions(timeout=100.0), settings=HostSettings(min_gap=0.0))
     assert (await visit("/ok")).response is not None
     idle = peak()
     visit = await visit(path)

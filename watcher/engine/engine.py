@@ -7,6 +7,7 @@ import logging
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -26,9 +27,12 @@ from watcher.engine.preview import preview
 from watcher.engine.reader import Reader
 from watcher.engine.redefine import is_redefined, redefined
 from watcher.engine.tools import Tools
-from watcher.fetch import Fetcher, HostBook, Transport
+from watcher.fetch import Fetcher, HostBook
 from watcher.notify import Outbox
 from watcher.store import Entry, Store, StoreError
+
+if TYPE_CHECKING:
+    from watcher.fetch import AnyTransport
 
 log = logging.getLogger(__name__)
 
@@ -59,7 +63,7 @@ class Engine(Reader):
         settings: Settings,
         store: Store,
         clock: Clock,
-        transport: Transport,
+        transport: AnyTransport,
         *,
         reload: Reload | None = None,
         chance: random.Random | None = None,

@@ -16,11 +16,11 @@ from watcher.core.urls import Url
 from watcher.core.validators import Conditions
 from watcher.fetch.asking import Asking, robots_headers
 from watcher.fetch.hosts import HostBook
+from watcher.fetch.message import Request
 from watcher.fetch.redirects import FOLLOWED, HOPS, PERMANENT, RedirectRefused, next_hop, suspect
 from watcher.fetch.robots import LIMIT, Answered, RobotsGate
 from watcher.fetch.secrets import Vault
 from watcher.fetch.sending import Deadline, Order, Sender
-from watcher.fetch.transport import Request
 
 WIRE = 5 * 1024 * 1024
 """Bytes of a body on the wire, unless the watch asks for more."""

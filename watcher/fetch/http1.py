@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 
 import h11
 
@@ -39,7 +39,7 @@ class Http1:
 
     async def ask(
         self, method: bytes, target: bytes, headers: Sequence[tuple[bytes, bytes]], body: bytes
-    ) -> tuple[int, str, Headers]:
+    ) -> tuple[int, bytes, Headers]:
         """Send a request; return the final answer's status, HTTP version and raw field lines.
 
         Raises ProtocolError, OSError, or TimedOut after ``idle`` seconds of silence.
@@ -63,24 +63,26 @@ class Http1:
                 lines = tuple(event.headers.raw_items())
                 if sum(len(name) + len(value) + 4 for name, value in lines) > HEAD:
                     raise ProtocolError("the head of the answer is over 100 KiB")
-                return event.status_code, event.http_version.decode("ascii"), lines
+                return event.status_code, b"HTTP/" + event.http_version, lines
             if not isinstance(event, h11.InformationalResponse):
                 raise ProtocolError("the server closed the connection without an answer", self._heard)
         raise ProtocolError(f"more than {INTERIM} interim answers and no final one")
 
-    async def pieces(self) -> AsyncIterator[bytes]:
-        """The body as it comes, content codings still on. Raises as :meth:`ask` does when it ends early."""
-        while isinstance(event := await self._event(), h11.Data):
-            yield bytes(event.data)
+    async def piece(self) -> bytes | None:
+        """The next piece of the body, content codings still on; None at its end. Raises as :meth:`ask` does."""
+        event = await self._event()
+        if isinstance(event, h11.Data):
+            return bytes(event.data)
         if not isinstance(event, h11.EndOfMessage):
             raise ProtocolError("the body is cut short")
+        return None
 
     async def _event(self) -> h11.Event | type[h11.PAUSED]:
         while True:
             try:
                 event = self._state.next_event()
             except h11.RemoteProtocolError as error:
-                raise ProtocolError(_spoken(error), self._heard) from None
+                raise ProtocolError(spoken(error), self._heard) from None
             if event is not h11.NEED_DATA:
                 return event  # type: ignore[return-value]
             try:
@@ -92,10 +94,11 @@ class Http1:
             self._state.receive_data(data)
 
 
-def _spoken(error: h11.RemoteProtocolError) -> str:
+def spoken(error: Exception) -> str:
+    """What h11, or a library above it, found wrong with an answer: one clause."""
     told = str(error)
     if "closed connection" in told or "sending complete message" in told:
         return "the answer is cut short"
-    if "too long" in told or error.error_status_hint == 431:
+    if "too long" in told or getattr(error, "error_status_hint", 0) == 431:
         return "the head of the answer is over 100 KiB"
     return f"the answer is not valid HTTP ({told[:100]})"

@@ -86,7 +86,7 @@ def _addresses(host: str, port: int) -> Sequence[str]:
 
 def literal(host: str) -> Address | None:
     """The address that ``host`` is (brackets allowed), or None for a name."""
-    if not (host[:1].isdigit() or host[:1] == "["):
+    if not (host[:1].isdigit() or ":" in host):
         return None
     try:
         return ip_address(host.strip("[]"))
@@ -151,6 +151,10 @@ class Wire(asyncio.Protocol):
     def _wake(self) -> None:
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
+
+    def get_extra_info(self, name: str) -> Any:
+        """What httpx asks of a ``network_stream``: ``server_addr``, ``client_addr`` or ``ssl_object``."""
+        return self.transport.get_extra_info({"server_addr": "peername", "client_addr": "sockname"}.get(name, name))
 
     def send(self, data: bytes) -> None:
         """Send ``data``; what the peer does not take at once waits in memory."""

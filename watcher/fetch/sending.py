@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -16,9 +17,12 @@ from watcher.core.settings import HostSettings
 from watcher.fetch.decode import Body, DecodeError, TooLarge
 from watcher.fetch.errors import failure_of
 from watcher.fetch.hosts import HostBook
+from watcher.fetch.message import Answer, Request, Timing
 from watcher.fetch.net import ProtocolError, is_private, literal
 from watcher.fetch.pacing import Pacer
-from watcher.fetch.transport import Answer, Request, Timing, Transport
+
+if TYPE_CHECKING:
+    from watcher.fetch.transport import AnyTransport
 
 AUDITED = frozenset(
     b"date age cache-control expires retry-after vary location etag last-modified content-type content-encoding "
@@ -72,7 +76,10 @@ class Sent(msgspec.Struct, frozen=True, kw_only=True):
 class Sender:
     """Sends orders, each in its host's turn, and notes in the host book what the host asks for."""
 
-    def __init__(self, transport: Transport, clock: Clock, book: HostBook, pacer: Pacer) -> None:
+    def __init__(self, transport: AnyTransport, clock: Clock, book: HostBook, pacer: Pacer) -> None:
+        from watcher.fetch.transport import exchange  # loads httpx, which whoever made ``transport`` has done by now
+
+        self._exchange = exchange
         self._transport = transport
         self._clock = clock
         self._book = book
@@ -96,7 +103,7 @@ class Sender:
         content, failure = b"", None
         request = msgspec.structs.replace(order.request, keep=keep) if keep else order.request
         try:
-            async with asyncio.timeout(max(0.0, deadline.left)), self._transport.open(request) as answer:
+            async with asyncio.timeout(max(0.0, deadline.left)), self._exchange(self._transport, request) as answer:
                 body = Body(_encodings(answer), most=order.most, most_wire=order.most_wire)
                 content = await _read(answer, body, order, drain=keep)
         except (OSError, ProtocolError, DecodeError, TooLarge, UnicodeError) as error:
@@ -149,7 +156,7 @@ async def _read(answer: Answer, body: Body, order: Order, *, drain: bool) -> byt
     """The body of a 200, whole. Of anything else only what must be read to keep the connection."""
     if answer.status != 200:
         if drain or answer.status in (204, 304):
-            async for piece in answer.pieces():
+            async for piece in answer.pieces:
                 body.wire += len(piece)
                 if body.wire > DRAINED:
                     break
@@ -157,7 +164,7 @@ async def _read(answer: Answer, body: Body, order: Order, *, drain: bool) -> byt
     if not order.cut:
         body.announced([value for name, value in answer.headers if name.lower() == b"content-length"])
     try:
-        async for piece in answer.pieces():
+        async for piece in answer.pieces:
             body.feed(piece)
     except TooLarge:
         if not order.cut:

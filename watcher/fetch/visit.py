@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Protocol, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 from watcher.core.clock import Clock
 from watcher.core.exchange import RequestPlan, Visit
@@ -20,7 +20,9 @@ from watcher.fetch.robots import RobotsGate
 from watcher.fetch.secrets import SecretError, Vault
 from watcher.fetch.sending import Sender
 from watcher.fetch.sources import read_file, run_command
-from watcher.fetch.transport import Transport
+
+if TYPE_CHECKING:
+    from watcher.fetch.transport import AnyTransport
 
 _AT_HOME = ("localhost", "local", "localdomain", "lan", "home", "internal", "intranet", "corp", "private", "test")
 
@@ -47,12 +49,13 @@ def names_private(url: Url) -> bool:
 class Fetcher:
     """Visits pages politely. Trouble on the network is never raised: the :class:`Visit` says what happened.
 
-    ``contact`` goes into the User-Agent; ``settings_for`` gives the settings of hosts that redirects lead to.
+    ``transport`` may be any httpx transport; ``contact`` goes into the User-Agent; ``settings_for`` gives the
+    settings of hosts that redirects lead to.
     """
 
     def __init__(
         self,
-        transport: Transport,
+        transport: AnyTransport,
         clock: Clock,
         hosts: HostBook,
         *,
@@ -76,7 +79,7 @@ class Fetcher:
     def over(
         cls,
         shelf: Shelf,
-        transport: Transport,
+        transport: AnyTransport,
         clock: Clock,
         *,
         contact: str | None = None,
