@@ -19,9 +19,13 @@ import pytest
 
 @dataclass
 class Site:
-    """Pages by path (a body, or a status), with strong validators; ``asked`` holds every request line."""
+    """Pages by path (a body, or a status), with strong validators; ``asked`` holds every request line.
+
+    A page in ``held`` is answered once its event is set.
+    """
 
     pages: dict[str, str | int] = field(default_factory=dict)
+    held: dict[str, threading.Event] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
     port: int = 0
 
@@ -37,6 +41,8 @@ def site() -> Iterator[Site]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             found.asked.append(self.path)
+            if (event := found.held.get(self.path)) is not None:
+                event.wait(60)
             page = found.pages.get(self.path, 404)
             body = page.encode() if isinstance(page, str) else b""
             tag = f'"{sha256(body).hexdigest()[:12]}"'

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import signal
 import subprocess
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
@@ -146,6 +148,42 @@ def test_run_goes_on_until_told_to_stop(lamp: Site, watcher: Watcher, number: in
         out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (code, "", "")
     assert watcher("list", "--json").objects[0]["outcome"] == "first"
+
+
+def asked_for(site: Site, path: str) -> None:
+    """Return once ``path`` was asked for."""
+    end = time.monotonic() + 60
+    while path not in site.asked:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_what_is_in_flight_is_finished_first(lamp: Site, watcher: Watcher) -> None:
+    held = lamp.held["/lamp"] = threading.Event()
+    with started(watcher, "run") as process:
+        asked_for(lamp, "/lamp")
+        process.send_signal(signal.SIGTERM)
+        held.set()
+        out, err = process.communicate(timeout=60)
+    assert out.startswith("first        Desk lamp (200, next in ")
+    assert (process.returncode, err) == (0, "")
+    assert watcher("list", "--json").objects[0]["outcome"] == "first"
+
+
+@pytest.mark.parametrize("command", ["run", "check"])
+def test_asked_twice_it_does_not_wait(lamp: Site, watcher: Watcher, command: str) -> None:
+    held = lamp.held["/lamp"] = threading.Event()
+    with started(watcher, command) as process:
+        asked_for(lamp, "/lamp")
+        process.send_signal(signal.SIGINT)
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(timeout=1)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    held.set()
+    assert (out, err) == ("" if command == "run" else "0 checked\n", "")
+    assert process.returncode == 130
+    assert watcher("list", "--json").objects[0]["outcome"] is None
 
 
 def test_a_second_writer_is_told_who_has_the_store(lamp: Site, watcher: Watcher) -> None:

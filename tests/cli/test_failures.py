@@ -75,6 +75,15 @@ def test_a_data_directory_that_cannot_be_written(lamp: Site, watcher: Watcher) -
     assert lamp.asked == []
 
 
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_the_doctor_says_that_nothing_can_be_saved(lamp: Site, watcher: Watcher) -> None:
+    watcher.folder.chmod(0o500)
+    run = watcher("doctor")
+    watcher.folder.chmod(0o700)
+    assert run.code == 1
+    assert f"nothing can be saved to {watcher.data}: {watcher.folder} cannot be written" in run.out
+
+
 def test_a_data_directory_that_is_a_file(lamp: Site, watcher: Watcher) -> None:
     watcher.data.write_text("not a directory")
     run = watcher("check")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import platform
 import sys
 from typing import Any
@@ -131,19 +132,23 @@ def run_doctor(options: argparse.Namespace) -> int:
         with compose.writing(options, settings) as store:
             for sentence in store.repair():
                 doctor.fact("repaired", sentence)
+    root = paths.data_dir(options.data_dir)
+    there = next(folder for folder in (root, *root.parents) if folder.exists())
+    if not os.access(there, os.W_OK | os.X_OK):
+        doctor.problem("store", f"nothing can be saved to {root}: {there} cannot be written by user {os.getuid()}")
     with compose.reading(options, settings) as known:
         writer = known.store.writer()
         used = f", in use by process {writer}" if writer else ""
-        doctor.fact("store", f"{paths.data_dir(options.data_dir)}: {len(known.store.names())} watches{used}")
+        doctor.fact("store", f"{root}: {len(known.store.names())} watches{used}")
         for found in known.store.problems():
             doctor.problem("store", found.message + (" (--repair mends it)" if found.repairable else ""))
         for host in known.store.hosts().values():
             for finding in host.findings:
                 doctor.note(host.key, f"{finding.kind} since {when(finding.since_at)}: {finding.reason}")
-    for sentence in troubles(settings.notify, paths.data_dir(options.data_dir), compose.now()):
+    for sentence in troubles(settings.notify, root, compose.now()):
         doctor.problem("notify", sentence)
     if not out.json:
-        out.line("all is well" if not doctor.problems else f"{doctor.problems} problems")
+        out.line("all is well" if not doctor.problems else f"problems: {doctor.problems}")
     return USAGE if broken else FAILED if doctor.problems else FINE
 
 
