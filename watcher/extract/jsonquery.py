@@ -66,4 +66,4 @@ def compile_query(path: str, shown: str) -> Callable[[Value], tuple[bool, Value]
 
 
 def _first_line(error: BaseException) -> str:
-    return str(error).split("\n", 1)[0].rstrip(":")
+    return str(error).split("\n", 1)[0].rstrip(":").removesuffix(", for expression")
