@@ -11,6 +11,7 @@ from watcher.core.model import Policy
 from watcher.core.revisit import (
     DueQueue,
     RevisitCandidate,
+    admit,
     change_likelihood,
     clamp_due,
     must_check,
@@ -119,6 +120,21 @@ def test_the_order_of_asking_does_not_matter(rivals: list[RevisitCandidate], ran
     assert {c.name for c in select_revisits(rivals, budget, NOW)} == {
         c.name for c in select_revisits(shuffled, budget, NOW)
     }
+
+
+class Proposing:
+    def __init__(self, *candidates: RevisitCandidate) -> None:
+        self.candidates = candidates
+
+    def propose(self, now: float) -> tuple[RevisitCandidate, ...]:
+        return self.candidates
+
+
+def test_sources_share_the_budgets() -> None:
+    watches = Proposing(candidate("a", unchanged_streak=3), candidate("b", unchanged_streak=1))
+    found = Proposing(candidate("new", last_fetched_at=None), candidate("a", priority=99.0))
+    assert [c.name for c in admit([watches, found], {"h": 2}, NOW)] == ["new", "b"]
+    assert len(admit([watches, found], {"h": 9}, NOW)) == 3
 
 
 def test_a_wrong_clock_does_not_postpone_for_ever() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Mapping
+from typing import Protocol
 
 import msgspec
 
@@ -73,6 +74,26 @@ def select_revisits(
         budget = max(budgets.get(host, 0), 0)
         chosen.extend(heapq.nsmallest(budget, rivals, key=lambda c: _rank(c, now)))
     return chosen
+
+
+class Source(Protocol):
+    """Whatever wants URLs checked: the due watches, and later feeds, sitemaps or links that name new ones.
+
+    All sources compete under the same budgets, so a flood of discoveries cannot starve the watches nor the reverse.
+    """
+
+    def propose(self, now: float) -> Iterable[RevisitCandidate]:
+        """Everybody of this source who wants a check at ``now``. A URL never fetched has no ``last_fetched_at``."""
+        ...
+
+
+def admit(sources: Iterable[Source], budgets: Mapping[str, int], now: float) -> list[RevisitCandidate]:
+    """:func:`select_revisits` over all ``sources``; who is proposed twice is taken from the first that names it."""
+    proposed: dict[str, RevisitCandidate] = {}
+    for source in sources:
+        for candidate in source.propose(now):
+            proposed.setdefault(candidate.name, candidate)
+    return select_revisits(proposed.values(), budgets, now)
 
 
 def _rank(candidate: RevisitCandidate, now: float) -> tuple[bool, float, float, str]:
