@@ -63,3 +63,10 @@ def test_the_configuration_of_the_readme_loads() -> None:
 @pytest.mark.parametrize("target", sorted(set(re.findall(r"\]\((?!https?:)([^)#]+)\)", README))))
 def test_links_lead_somewhere(target: str) -> None:
     assert (ROOT / target).exists()
+
+
+@pytest.mark.parametrize("picture", sorted(path.name for path in (ROOT / "docs").glob("*.svg")))
+def test_pictures_load_nothing_and_name_no_machine(picture: str) -> None:
+    text = (ROOT / "docs" / picture).read_text("utf-8")
+    assert not re.search(r"@import|@font-face|url\((?!#)|href=", text)
+    assert not re.search(r"/(home|root|Users|tmp|work|opt|var)/", text)
