@@ -252,6 +252,9 @@ class UrlState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         legal = failure.kind == "blocked:legal"
         steady = failure.kind.startswith("refused:") or failure.kind == "blocked:auth"
         wait = 7 * DAY if legal else DAY if steady else min(7 * DAY, DAY * 2 ** min(failures - 1, 8))
+        due = at + max(wait, self.check_interval) * (1 + limits.jitter)
+        if failure.kind == "refused:robots-unreachable" and limits.hold_until is not None:
+            due = limits.hold_until
         since = self.failing_since_at if self.failing_since_at is not None else at
         return msgspec.structs.replace(
             self,
@@ -262,7 +265,7 @@ class UrlState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             failure=failure,
             failures=failures,
             failing_since_at=since,
-            next_check_at=_later(at + max(wait, self.check_interval) * (1 + limits.jitter), limits),
+            next_check_at=_later(due, limits),
             reason=failure.message,
         )
 

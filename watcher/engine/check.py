@@ -104,6 +104,7 @@ async def _told(watch: Watch, before: UrlState, seen: Observation, tools: Tools)
     if news is News.CHANGED and not wanted(watch, before, after, tools.store):
         news = None
     record = journaled(before, after, seen, watch.cadence)
+    tools.learn(after.effective_url or watch.url, seen.findings)
     hosts = tuple(tools.fetcher.hosts.take_dirty())
     version = after.outcome in VERSIONS and not (before.status is after.status is Status.GONE)
     entry = Entry(state=after, check=record, hosts=hosts, version=version, retention=watch.retention)

@@ -226,6 +226,13 @@ class Engine(Reader):
         force, anew = turn.manner is Manner.FORCE, turn.manner is Manner.RE_EXTRACT
         return await check(watch, before, self._tools, force=force, re_extract=anew)
 
+    def _part(self) -> None:
+        """Leave the hosts' budgets on disk, so that a restart spends no request twice."""
+        try:
+            self._tools.part()
+        except StoreError as error:
+            self._fail(Failure(kind="store", message=str(error)))
+
     def _fail(self, failure: Failure) -> None:
         if self.failure is None:
             self.failure = failure

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from watcher.core.clock import Clock
 from watcher.core.exchange import RequestPlan, Visit
-from watcher.core.model import Watch
+from watcher.core.model import Finding, Watch
 from watcher.core.settings import HostSettings
 from watcher.core.urls import UrlError, parse_url
 from watcher.engine.events import Checked
 from watcher.fetch import Fetcher
-from watcher.store import Store
+from watcher.store import Entry, Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,3 +54,14 @@ class Tools:
         except UrlError:
             return 0.0
         return (host.crawl_delay or 0.0) * self.crowd(url) if host else 0.0
+
+    def learn(self, url: str, findings: Sequence[Finding]) -> None:
+        """Keep for the whole host what one of its pages taught; it is persisted with the check's own line."""
+        if findings:
+            with suppress(UrlError):
+                self.fetcher.hosts.learn(parse_url(url).origin, findings)
+
+    def part(self) -> None:
+        """Persist what of the hosts no check carried along: a few counts. Raises StoreError."""
+        if hosts := tuple(self.fetcher.hosts.take_dirty(final=True)):
+            self.store.append([Entry(hosts=hosts)])
