@@ -104,24 +104,36 @@ class Freshness(msgspec.Struct, frozen=True, kw_only=True):
         return received_at + min(self.lifetime - self.age, LONGEST_FRESH)
 
 
-def freshness(response: Response) -> Freshness:
+def max_age(response: Response) -> float | None:
+    """The lifetime in seconds that Cache-Control gives, or None. It stays true when a 304 repeats no header field."""
+    return _by_directives(_directives(response.lines(b"cache-control")))
+
+
+def freshness(response: Response, stored: float | None = None) -> Freshness:
     """The freshness of a 200 or of a 304 (RFC 9111 section 4.2, as a private client, without heuristics).
 
     ``no-cache`` and values that mean nothing are a lifetime of zero; of repeated directives the smallest counts.
+    ``stored`` is the :func:`max_age` that a 304 without Cache-Control leaves in force (RFC 9111 section 3.2).
     """
     directives = _directives(response.lines(b"cache-control"))
     age = max([float(line[:16]) for line in response.lines(b"age") if _DIGITS.fullmatch(line)], default=0.0)
-    lifetime = _lifetime(response, directives)
+    lifetime = _by_directives(directives)
+    if lifetime is None:
+        lifetime = stored if stored is not None and not directives else _by_expires(response)
     stale = lifetime is not None and age > lifetime
     excused = stale and any(name in directives for name in (b"stale-while-revalidate", b"stale-if-error"))
     return Freshness(lifetime=lifetime, age=age, stale=stale, excused=excused)
 
 
-def _lifetime(response: Response, directives: dict[bytes, list[bytes | None]]) -> float | None:
+def _by_directives(directives: dict[bytes, list[bytes | None]]) -> float | None:
     if b"no-cache" in directives:
         return 0.0
     if ages := directives.get(b"max-age"):
         return min(float(age[:16]) if age and _DIGITS.fullmatch(age) else 0.0 for age in ages)
+    return None
+
+
+def _by_expires(response: Response) -> float | None:
     expires = response.lines(b"expires")
     if not expires:
         return None

@@ -11,7 +11,7 @@ import re
 import msgspec
 
 from watcher.core.exchange import Response
-from watcher.core.freshness import DAY
+from watcher.core.freshness import DAY, max_age
 from watcher.core.model import Finding
 from watcher.core.validators import QUOTED, Conditions, Trust, Validators, usable
 
@@ -62,6 +62,7 @@ def after_200(
     fresh = {
         "etag": etag,
         "last_modified": date,
+        "max_age": max_age(response),
         "url": response.url,
         "key": key,
         "full_at": now,
@@ -242,6 +243,8 @@ def after_304(known: Validators, response: Response, *, conditions: Conditions, 
     tale.set(reason="", since_at=0.0, tries=0, checks=0)
     if date is not None:
         tale.set(last_modified=date)
+    if response.lines(b"cache-control"):
+        tale.set(max_age=max_age(response))
     return tale.told("same")
 
 

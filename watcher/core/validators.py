@@ -55,10 +55,12 @@ class Validators(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     ``hits`` 304s, ``repeats`` conditional 200s with the stored bytes, ``rewrites`` with the stored record,
     ``plain_repeats`` unconditional ones with the stored bytes and tag, ``bare`` 200s without a validator, ``broke``
     conditional requests that failed, ``lies`` tags that stayed while bytes moved, ``unproven`` foreign 304s.
+    ``max_age`` is what Cache-Control said last, in a 200 or a 304.
     """
 
     etag: str | None = None
     last_modified: str | None = None
+    max_age: float | None = None
     url: str = ""
     key: str = ""
     trust: Trust = Trust.UNTESTED

@@ -165,7 +165,8 @@ def _broken(reading: Reading, kind: str, message: str) -> Observation:
 
 
 def _limits(reading: Reading, response: Response, *, teaches: bool) -> Limits:
-    fresh, watch = freshness(response), reading.watch
+    stored = reading.before.validators.max_age if response.status == 304 else None
+    fresh, watch = freshness(response, stored), reading.watch
     honoured = not watch.request.ignore_freshness
     return Limits(
         floor=reading.tools.floor(watch.url),
