@@ -8,6 +8,7 @@ nothing, so an interrupted compaction is simply done again.
 from __future__ import annotations
 
 import contextlib
+import gc
 import sys
 from bisect import bisect_left
 from collections.abc import Iterator
@@ -174,6 +175,8 @@ def main(arguments: list[str]) -> int:
     Exits with the errno of what failed.
     """
     root, base, upto, store_id, at = arguments
+    # Nothing here refers to itself, and the process ends with its work.
+    gc.disable()
     try:
         compact_files(Layout(FS(), root), int(base), int(upto), store_id, float(at))
     except OSError as error:

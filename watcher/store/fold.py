@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import accumulate, repeat
 from math import nan
 
 import msgspec
@@ -12,6 +13,8 @@ from watcher.store.codec import host_of
 from watcher.store.index import OUTCOME_CODE, PLACES, ROW, STATUS_CODE
 
 _S, _A, _O, _X, _Y, _H, _QUOTE = b'saoxyh"'
+_FULL = b'{"k":"s","w":"'
+_HEAD = lines.HEAD
 _FUTURE = "future"
 _SHAPE = "shape"
 
@@ -146,16 +149,19 @@ class Fold:
         return offset
 
     def _absorb_places(self, file: int, offset: int, batch: list[bytes]) -> int:
-        rows, pack_places, head = self.rows, PLACES.pack, lines.HEAD
+        # Sorted as bytes: between two `s` lines stand only `s` lines.
+        if batch and batch[0].startswith(_FULL) and batch[-1].startswith(_FULL):
+            keys = [raw[_HEAD : raw.index(b'"', _HEAD)] for raw in batch]
+            if b"\\" not in b"".join(keys):
+                sizes = list(map(len, batch))
+                offsets = list(accumulate(sizes, initial=offset))
+                nowhere = repeat(0)
+                packed = map(PLACES.pack, repeat(file), offsets, sizes, nowhere, nowhere, nowhere)
+                self.rows.update(zip(map(bytes.decode, keys), packed, strict=False))
+                return offsets[-1]
         for raw in batch:
-            size = len(raw)
-            if raw[6] != _S or raw[7] != _QUOTE:
-                self.apply(file, offset, raw)
-            else:
-                key = raw[head : raw.index(b'"', head)]
-                name = lines.unescape(lines.raw_key(raw)) if b"\\" in key else key.decode("ascii")
-                rows[name] = pack_places(file, offset, size, 0, 0, 0)
-            offset += size
+            self.apply(file, offset, raw)
+            offset += len(raw)
         return offset
 
     def _move(self, file: int, offset: int, raw: bytes, full: bool) -> str:

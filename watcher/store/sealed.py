@@ -17,7 +17,7 @@ from watcher.store.fs import write_whole
 from watcher.store.layout import Layout
 from watcher.store.lines import Bad
 from watcher.store.raws import history_line, without
-from watcher.store.recovery import keep_aside
+from watcher.store.recovery import good_lines, keep_aside
 
 CHUNK = 1 << 20
 GZIP_LEVEL = 4
@@ -136,8 +136,7 @@ class Sealed:
                 self.until = at if self.until is None or at > self.until else self.until
 
     def _scan(self, number: int, bad: list[Bad]) -> Iterator[tuple[int, bytes]]:
-        view = self._views[number]
-        return lines.scan(iter(view.readline, b""), bad)
+        return good_lines(self._layout, self._layout.segment(number), bad)
 
     def write_history(self, number: int) -> None:
         """Every version as one file a class. Raises OSError."""
@@ -152,8 +151,7 @@ class Sealed:
         write_audit(self._layout, self._layout.audit_file(number), head, self._audit_lines())
 
     def _audit_lines(self) -> Iterator[bytes]:
-        for number, view in self._views.items():
-            view.seek(0)
+        for number in self._views:
             for _, raw in self._scan(number, []):
                 if raw.startswith((lines.HEADER, lines.END)) or raw[6:7] in b"xy":
                     continue

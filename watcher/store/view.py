@@ -77,7 +77,10 @@ class View:
 
     def state(self, name: str) -> UrlState | None:
         """The whole state of a watch, read from disk. Raises StoreUnreadable."""
-        return self._read(lambda: self._state(name))
+        try:
+            return self._state(name)
+        except OSError:
+            return self._read(lambda: self._state(name))
 
     def _state(self, name: str) -> UrlState | None:
         packed = self._fold.rows.get(name)
