@@ -365,7 +365,7 @@ def ten_years(folder: str, versions: int) -> None:
         write_history(layout, layout.history_file("default", month + 1), (raw for _, raw in sorted(rows)))
     digest = hashlib.sha256(states[0].name.encode()).hexdigest()[:4]
     value, _, _ = ratio(
-        lambda: wall(lambda: open_it(roots["years"], True)), lambda: wall(lambda: open_it(roots["day"], True)), 15
+        lambda: cpu(lambda: open_it(roots["years"], True)), lambda: cpu(lambda: open_it(roots["day"], True)), 25
     )
     say(f"start with ten years of history / with one day ({digest})", value, 1.2, "x")
     with Store.open(roots["years"], mode="read") as store:
