@@ -10,7 +10,7 @@ from watcher.core import timing
 from watcher.core.estimate import stale_chance, value, wait_for
 from watcher.core.evidence import Evidence, learn
 from watcher.core.neighbours import Neighbours
-from watcher.core.rhythm import BIN_OF, BINS, FLAT, busiest, hour_of_week, learned, packed, shape_of, unpacked
+from watcher.core.rhythm import BIN_OF, BINS, FLAT, SCALE, busiest, hour_of_week, learned, shape_of, unpacked
 
 HOUR, DAY = 3_600.0, 86_400.0
 MONDAY = 4 * DAY
@@ -105,13 +105,20 @@ def test_a_daily_page_shows_its_hour() -> None:
     assert max(shape[:24]) in shape[6:9]
     assert sum(shape[:24]) * 5 + sum(shape[24:]) * 2 == pytest.approx(168)
     assert len(known) == 192
-    assert unpacked(packed(unpacked(known))) == unpacked(known)
 
 
 def test_an_exact_instant_names_its_hour() -> None:
     known = learned(b"", at=MONDAY + DAY, gap=DAY, changed=True, exact_at=MONDAY + 7.5 * HOUR)
-    assert unpacked(known)[7] == 1.0
-    assert sum(unpacked(known)[:BINS]) == 1.0
+    assert unpacked(known)[7] == SCALE
+    assert sum(unpacked(known)[:BINS]) == SCALE
+
+
+def test_years_of_checks_fit() -> None:
+    known = b""
+    for n in range(8_000):
+        known = learned(known, at=MONDAY + n * 900.0, gap=900.0, changed=True)
+    assert len(known) == 192
+    assert shape_of(unpacked(known)) == pytest.approx([1.0] * BINS, rel=0.2)
 
 
 @settings(deadline=None, max_examples=20)

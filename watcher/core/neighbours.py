@@ -29,7 +29,7 @@ class _Host:
     def __init__(self) -> None:
         self.known: dict[str, tuple[float, bytes]] = {}
         self.log_rates = 0.0
-        self.sums = [0.0] * (2 * BINS)
+        self.sums = [0] * (2 * BINS)
         self.shape: Sums = FLAT
         self.stale = 0
 
@@ -58,7 +58,7 @@ class Neighbours:
         if at is not None and name in at.known:
             log_rate, hours = at.known.pop(name)
             at.log_rates -= log_rate
-            at.sums = [max(total - old, 0.0) for total, old in zip(at.sums, unpacked(hours), strict=True)]
+            at.sums = [total - old for total, old in zip(at.sums, unpacked(hours), strict=True)]
             at.stale += 1
 
     def around(self, host: str, name: str) -> Surroundings:

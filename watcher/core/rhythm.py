@@ -23,15 +23,20 @@ LONGEST_GAP = 12 * HOUR
 SHRINK = 10.0
 """How many changes it takes to believe a page's own hours as much as its host's."""
 
-KEPT_HOURS = 16.0 * WEEK_HOURS
-"""Hours of exposure at which everything older comes to weigh half."""
+SCALE = 256
+FULL = 65_535
+KEPT = 16 * WEEK_HOURS * SCALE
+"""Exposure (16 weeks) at which everything older comes to weigh half."""
 
-SCALE = 256.0
 LAYOUT = struct.Struct(f"<{2 * BINS}H")
+"""192 bytes, because they are journaled with each check."""
+
 FLAT: Sequence[float] = (1.0,) * BINS
 
 Sums = Sequence[float]
-"""Changes seen per bin, then hours of exposure per bin."""
+"""Changes seen per bin, then hours of exposure per bin, each in units of 1/256; or one number a bin (a shape)."""
+
+NOTHING = (0,) * (2 * BINS)
 
 
 def hour_of_week(at: float) -> int:
@@ -39,14 +44,9 @@ def hour_of_week(at: float) -> int:
     return (int(at // HOUR) + EPOCH_HOUR) % WEEK_HOURS
 
 
-def unpacked(packed: bytes) -> list[float]:
+def unpacked(packed: bytes) -> Sequence[int]:
     """The sums held in ``packed``."""
-    return [count / SCALE for count in LAYOUT.unpack(packed)] if packed else [0.0] * (2 * BINS)
-
-
-def packed(sums: Sums) -> bytes:
-    """``sums`` in 192 bytes, because they are journaled with each check; to 1/256, below 256 a bin."""
-    return LAYOUT.pack(*[min(int(total * SCALE + 0.5), 65_535) for total in sums])
+    return LAYOUT.unpack(packed) if packed else NOTHING
 
 
 def learned(
@@ -57,22 +57,22 @@ def learned(
     A change counts in the hour of ``exact_at``, else in the hours of the gap, in the shares in which the shape
     known so far expects it there.
     """
-    sums = unpacked(known)
+    sums = list(unpacked(known))
     first = hour_of_week(at - gap)
     bins = [BIN_OF[(first + n) % WEEK_HOURS] for n in range(max(math.ceil(gap / HOUR), 1))]
     if exact_at is not None:
-        sums[BIN_OF[hour_of_week(exact_at)]] += 1
+        sums[BIN_OF[hour_of_week(exact_at)]] += SCALE
     elif changed:
         shape = shape_of(sums, base)
-        total = sum([shape[place] for place in bins])
+        unit = SCALE / (sum([shape[place] for place in bins]) or 1.0)
         for place in bins:
-            sums[place] += shape[place] / total
-    exposure = gap / HOUR / len(bins)
+            sums[place] += round(shape[place] * unit)
+    exposure = round(gap / HOUR / len(bins) * SCALE)
     for place in bins:
         sums[BINS + place] += exposure
-    if sum(sums[BINS:]) > KEPT_HOURS:
-        sums = [part / 2 for part in sums]
-    return packed(sums)
+    if sum(sums[BINS:]) > KEPT or max(sums) > FULL:
+        sums = [part // 2 for part in sums]
+    return LAYOUT.pack(*sums)
 
 
 def shape_of(sums: Sums, base: Sums = FLAT) -> Sums:
@@ -81,7 +81,7 @@ def shape_of(sums: Sums, base: Sums = FLAT) -> Sums:
     if not exposure:
         return base
     flat = sum(sums[:BINS]) / exposure
-    prior = SHRINK / BINS
+    prior = SHRINK / BINS * SCALE
     raw = [(sums[n] + prior * base[n]) / (flat * sums[BINS + n] + prior) for n in range(BINS)]
     mean = (5 * sum(raw[:24]) + 2 * sum(raw[24:])) / WEEK_HOURS
     return [part / mean for part in raw]
@@ -92,8 +92,9 @@ def busiest(shape: Sums, hours: int = 4) -> tuple[int, int, float]:
 
     SCHEDULE section 5 shows them where they hold more than half.
     """
-    day = shape[:24]
-    total = sum(day)
-    starts = [sum([day[(start + n) % 24] for n in range(hours)]) for start in range(24)]
-    best = max(range(24), key=starts.__getitem__)
-    return best, (best + hours) % 24, starts[best] / total if total else 0.0
+    day = [*shape[:24], *shape[: hours - 1]]
+    starts = [sum(day[start : start + hours]) for start in range(24)]
+    most = max(starts)
+    best = starts.index(most)
+    total = sum(shape[:24])
+    return best, (best + hours) % 24, most / total if total else 0.0

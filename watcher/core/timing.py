@@ -23,7 +23,7 @@ SHORT_SIGHT, LONG_SIGHT = 6.0, 48.0
 """Hours looked ahead at least, by the quarter hour and by the hour."""
 
 LONGEST_SIGHT = 720.0
-QUICK_GAPS, SLOW_GAPS = 8.0, 4.0
+QUICK_GAPS, SLOW_GAPS = 6.0, 4.0
 """How many usual gaps are looked ahead: what lies further off hardly moves the next check."""
 
 MASS_AHEAD = 12.0
@@ -86,7 +86,10 @@ def _shortest_path(times: list[float], fresh: list[float], growth: list[float], 
         z = growth[start]
         place = len(stops) - 1
         cost = levels[place] + slopes[place] * z
-        while place and (other := levels[place - 1] + slopes[place - 1] * z) <= cost:
+        while place:
+            other = levels[place - 1] + slopes[place - 1] * z
+            if other > cost:
+                break
             place, cost = place - 1, other
         chosen = stops[place]
         level, slope = price + z * fresh[start] + cost, -fresh[start]

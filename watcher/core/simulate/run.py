@@ -26,8 +26,14 @@ TOLERANCE = 0.005
 SAMPLE = 5
 """A price is first sought on every so-manieth page."""
 
-TRIES = 6
-PRICES = ((0.25, 8.0), (0.5, 2.7), (1.0, 0.7), (2.0, 0.18), (4.0, 0.045))
+NEAR = 0.05
+"""A sample this close to the budget has said what it can."""
+
+TRIES = 7
+SLOPE = -1.8
+"""How the logarithm of the price moves with that of the requests, about."""
+
+PRICES = ((0.25, 8.3), (0.5, 2.75), (1.0, 0.6), (2.0, 0.13), (4.0, 0.034))
 """Checks a page and day, and about the price in hours that leads there: where the search begins."""
 
 
@@ -122,23 +128,27 @@ class Simulation:
 
     def _estimated(self) -> Measured:
         """The price at which the pages ask for just the budget: sought on a sample, then on all of them."""
-        price = _first_price(self._budget)
         every = SAMPLE if len(self._pages) >= 40 * SAMPLE else 1
+        price, slope = _first_price(self._budget), SLOPE
+        before: tuple[float, float] | None = None
         best: tuple[float, Measured] | None = None
         for attempt in range(TRIES):
-            found = self._priced(price, every, attempt)
-            off = math.log(found.checks_per_page_day / self._budget) if found.checks_per_page_day else -1.0
+            found = self._priced(price, every)
+            off = math.log(max(found.checks_per_page_day, 1e-9) / self._budget)
+            if before is not None and abs(off - before[1]) > 0.02:
+                slope = min(max((math.log(price) - before[0]) / (off - before[1]), 2 * SLOPE), SLOPE / 2)
             if every == 1 and (best is None or abs(off) < best[0]):
                 best = abs(off), found
-            if abs(off) <= TOLERANCE and every == 1:
+            before = math.log(price), off
+            if every == 1 and abs(off) <= TOLERANCE:
                 break
-            if abs(off) <= 6 * TOLERANCE or attempt >= TRIES - 4:
-                every = 1
-            price *= math.exp(1.5 * off)
+            if every > 1 and (abs(off) <= NEAR or attempt == 2):
+                every, before = 1, None
+            price *= math.exp(-off * slope)
         assert best is not None  # the last tries are on all pages
         return best[1]
 
-    def _priced(self, price: float, every: int, attempt: int) -> Measured:
+    def _priced(self, price: float, every: int) -> Measured:
         cadence = Cadence(
             policy=Policy.ESTIMATED, minimum=LEAST, maximum=30 * DAY, price=price * HOUR, rhythm=self._rhythm
         )
