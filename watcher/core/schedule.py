@@ -6,7 +6,6 @@ import math
 
 import msgspec
 
-from watcher.core import cron
 from watcher.core.estimate import value, wait_for
 from watcher.core.evidence import ALONE, Evidence, Surroundings, has_rhythm, learn
 from watcher.core.model import Cadence, Policy
@@ -124,8 +123,10 @@ def _worth(cadence: Cadence, known: Evidence, floor: float, at: float, around: S
 
 def _timetable(cadence: Cadence, at: float, floor: float, late: float, known: Evidence) -> Plan:
     """The next time of the timetable that the host's floor allows; jitter costs it a minute at most."""
+    from watcher.core.cron import next_time  # here, because few need it and it costs every start
+
     expression = cadence.cron or ""
-    due = cron.next_time(expression, at + max(floor - 1, 0.0), cadence.timezone)
+    due = next_time(expression, at + max(floor - 1, 0.0), cadence.timezone)
     reason = f'next time of "{expression}" in {cadence.timezone or "UTC"}'
     due_at = due + min((due - at) * (late - 1), MINUTE)
     return Plan(interval=due - at, due_at=due_at, reason=reason, evidence=known)
