@@ -17,7 +17,7 @@ from watcher.core.urls import UrlError, parse_url
 from watcher.engine.handle import Preview
 from watcher.tui import keys, picking
 from watcher.tui.desk import Desk, Room
-from watcher.tui.ink import Ink, Line, fit, wrap
+from watcher.tui.ink import Ink, Line, cut, fit, wrap
 from watcher.tui.view import address, plural
 from watcher.tui.widgets.bars import Bar
 from watcher.tui.widgets.lines import Lines
@@ -104,22 +104,20 @@ class AddScreen(Room):
         if index == 0:
             whole = not self._taken
             names = ", ".join(self._preview.record.values) if self._preview and self._preview.record else ""
-            return (
-                Ink(self._box(whole), "key"),
-                Ink("everything the page says: ", "strong" if whole else ""),
-                Ink(names, "muted"),
-            )
+            said = Ink("everything the page says: ", "strong" if whole else "")
+            return cut((Ink(self._box(whole), "key"), said, Ink(names, "muted")), cells, ellipsis=signs.ellipsis)
         field, value = self._found[index - 1]
         taken = field.name in self._taken
         wide = 14 if cells >= 60 else 9
         selector = picking.selector_of(field)
         room = max(8, cells - wide - 8 - min(len(selector), cells // 3))
-        return (
+        line = (
             Ink(self._box(taken), "key"),
             Ink(fit(field.name, wide, ellipsis=signs.ellipsis) + " ", "strong" if taken else ""),
             Ink(fit(value, room, ellipsis=signs.ellipsis) + " "),
             Ink(selector, "muted"),
         )
+        return cut(line, cells, ellipsis=signs.ellipsis)
 
     @staticmethod
     def _box(on: bool) -> str:
