@@ -71,10 +71,11 @@ class Numbers(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def counterfactual(self) -> str:
         """What ``requests_saved`` is measured against, in one sentence."""
-        return (
-            f"{self.checks:,} checks of {self.watches:,} watches, where their seed intervals"
-            f" would have made {self.expected:,.0f}"
-        )
+        checks = "1 check" if self.checks == 1 else f"{self.checks:,} checks"
+        watches, whose = f"{self.watches:,} watches", "their seed intervals"
+        if self.watches == 1:
+            watches, whose = "1 watch", "its seed interval"
+        return f"{checks} of {watches}, where {whose} would have made {self.expected:,.0f}"
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
