@@ -10,6 +10,7 @@ from watcher.config.names import check_names
 from watcher.config.problems import ConfigError, Problem, did_you_mean
 from watcher.config.readers import Mistake
 from watcher.config.source import Source
+from watcher.config.terms import terms_watches
 from watcher.config.toml import Table
 from watcher.config.watches import SCHEMA as WATCH
 from watcher.config.watches import read_watch
@@ -64,11 +65,13 @@ def _settings(own: Source, data: Table, added: Source, more: Table) -> Settings:
     ]
     warnings = check_names(watches)
     default = tables.host_settings(around.hosts.get("default", {}), HostSettings())
+    hosts = {host: tables.host_settings(level, default) for host, level in around.hosts.items() if host != "default"}
+    wanted = tuple(watch for _, _, watch in watches if watch is not None)
     settings = Settings(
-        watches=tuple(watch for _, _, watch in watches if watch is not None),
+        watches=wanted + terms_watches(hosts, wanted),
         page_types=tables.page_types(around.types),
         host_default=default,
-        hosts={host: tables.host_settings(level, default) for host, level in around.hosts.items() if host != "default"},
+        hosts=hosts,
         retention=dict(around.retention),
         notify=screen.notify(own, data),
         warnings=tuple(warnings),

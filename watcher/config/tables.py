@@ -130,7 +130,9 @@ def host_levels(source: Source, data: Table, lowest: float) -> dict[str, Level]:
 
 
 def host_settings(level: Level, default: HostSettings) -> HostSettings:
-    return msgspec.structs.replace(default, **{key: level[key] for key in _HOST_OWN if key in level})
+    """A host's settings: its own over everybody's, but for the terms page, which is its own or none."""
+    own = {"terms": None, **{key: level[key] for key in _HOST_OWN if key in level}}
+    return msgspec.structs.replace(default, **own)
 
 
 def page_types(levels: Mapping[str, Level]) -> dict[str, PageType]:
