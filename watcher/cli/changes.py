@@ -246,8 +246,13 @@ def _print_audit(out: Out, checks: Sequence[Check], limit: int) -> None:
     lines = list(_audit_lines(checks))[-limit:]
     if out.json:
         for check, exchange in lines:
-            fields = msgspec.to_builtins(exchange)
-            out.record({"name": check.name, "outcome": check.outcome, **fields, "at": rfc3339(exchange.at)})
+            plan = {
+                "interval_s": check.interval,
+                "next_check_at": None if check.next_check_at is None else rfc3339(check.next_check_at),
+                "reason": check.reason,
+            }
+            fields = {**msgspec.to_builtins(exchange), "at": rfc3339(exchange.at)}
+            out.record({"name": check.name, "outcome": check.outcome, **fields, **plan})
         return
     rows = [
         (

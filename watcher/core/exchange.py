@@ -58,6 +58,7 @@ class Exchange(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One line of the audit trail: a request that was sent and what came of it, secrets redacted.
 
     ``purpose`` is ``page``, ``redirect``, ``robots`` or ``probe``. Byte strings are kept as latin-1 text.
+    ``charset_from`` says what named the charset; ``trust`` how the trust in the page's validators moved, if it did.
     """
 
     at: float
@@ -82,6 +83,7 @@ class Exchange(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     coding: str | None = None
     charset: str | None = None
     charset_from: str | None = None
+    trust: str | None = None
     body_sha256: str | None = None
     robots: str | None = None
     flags: tuple[str, ...] = ()

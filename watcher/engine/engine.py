@@ -120,6 +120,7 @@ class Engine(Reader):
         finally:
             housekeeping.cancel()
             await asyncio.gather(housekeeping, return_exceptions=True)
+        self._part()
         self._tell(Stopped())
 
     async def check_once(
@@ -152,6 +153,7 @@ class Engine(Reader):
             else:
                 self._admit()
             await self._loop.run_line()
+            self._part()
             await self._housekeeping.fold()
         finally:
             self._report = None

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import msgspec
 
 from watcher.core.answer import meaning_of
+from watcher.core.charset import Decoded, decode_text
 from watcher.core.diff import changes_between
 from watcher.core.exchange import Exchange, Response, Visit
 from watcher.core.freshness import freshness, last_modified
@@ -99,8 +100,9 @@ async def _page(reading: Reading, response: Response) -> Observation:
     same_bytes = None if before.record is None else digest == before.body
     try:
         if same_bytes and content_type == before.content_type and _defined_alike(watch, before.record):
-            record = before.record
+            record, read_as = before.record, None
         else:
+            read_as = _charset(watch, response, content_type)
             record = await extracted(watch, response.body, content_type, response.url, before.volatile)
     except ExtractError as error:
         return _broken(reading, error.kind, str(error))
@@ -125,7 +127,7 @@ async def _page(reading: Reading, response: Response) -> Observation:
         validators=learned.validators,
     )
     changes = changes_between(before.record, record) if before.record and answer is Answer.CHANGED else ()
-    seen = _seen(reading, answer, learned, _limits(reading, response, teaches=True))
+    seen = _seen(reading, answer, learned, _limits(reading, response, teaches=True), read_as=read_as)
     return msgspec.structs.replace(seen, page=page, changes=changes)
 
 
@@ -190,6 +192,7 @@ def _seen(
     *,
     failure: Failure | None = None,
     until: float = 0.0,
+    read_as: Decoded | None = None,
 ) -> Observation:
     visit, response = reading.visit, reading.visit.response
     return Observation(
@@ -202,13 +205,34 @@ def _seen(
         limits=limits,
         sent=visit.sent,
         conditional=reading.conditions.kind,
-        exchanges=visit.exchanges,
+        exchanges=_audited(reading, learned, read_as),
         flags=learned.flags if learned else (),
         findings=learned.findings if learned else (),
         moved=reading.before.moved,
         bytes_wire=sum(map(_wire, visit.exchanges)),
         bytes_body=len(response.body) if response else 0,
     )
+
+
+def _audited(reading: Reading, learned: Learned | None, read_as: Decoded | None) -> tuple[Exchange, ...]:
+    """The visit's exchanges; what only the reading knows is written to the last one, which brought the answer."""
+    exchanges = reading.visit.exchanges
+    known, trust = reading.before.validators.trust, None
+    if learned is not None and learned.validators.trust is not known:
+        trust = f"{known} > {learned.validators.trust}"
+    if not exchanges or not (trust or read_as):
+        return exchanges
+    charset, charset_from = (read_as.charset, read_as.origin) if read_as else (None, None)
+    last = msgspec.structs.replace(exchanges[-1], charset=charset, charset_from=charset_from, trust=trust)
+    return (*exchanges[:-1], last)
+
+
+def _charset(watch: Watch, response: Response, content_type: str | None) -> Decoded | None:
+    """What the text of a page is read as and why, for the audit trail; None for what is no text."""
+    kind = (content_type or "text/html").lower()
+    if not any(word in kind for word in ("text/", "html", "xml", "json")):
+        return None
+    return decode_text(response.body[:BIG], content_type, watch.request.encoding, is_json="json" in kind)
 
 
 def _wire(exchange: Exchange) -> int:
