@@ -116,7 +116,9 @@ def freshness(response: Response, stored: float | None = None) -> Freshness:
     ``stored`` is the :func:`max_age` that a 304 without Cache-Control leaves in force (RFC 9111 section 3.2).
     """
     directives = _directives(response.lines(b"cache-control"))
-    age = max([float(line[:16]) for line in response.lines(b"age") if _DIGITS.fullmatch(line)], default=0.0)
+    # Of a list the first member counts (RFC 9111 section 5.1).
+    ages = [line.partition(b",")[0].strip(b" \t") for line in response.lines(b"age")]
+    age = max([float(text[:16]) for text in ages if _DIGITS.fullmatch(text)], default=0.0)
     lifetime = _by_directives(directives)
     if lifetime is None:
         lifetime = stored if stored is not None and not directives else _by_expires(response)
