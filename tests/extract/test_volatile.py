@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from watcher.core.model import Record
-from watcher.extract import extract_record, find_flapping, find_volatile, volatile_blocks
+from watcher.extract import Flapping, extract_record, find_flapping, find_volatile, volatile_blocks
 
 WORDS = "one two three four five six seven eight"
 LINES = [f"Paragraph number {word} says something that stays." for word in WORDS.split()]
@@ -14,6 +14,10 @@ def page(*extra: tuple[int, str], title: str = "T") -> bytes:
     for place, text in sorted(extra, reverse=True):
         lines.insert(place, text)
     return f"<title>{title}</title><main>{''.join(f'<p>{line}</p>' for line in lines)}</main>".encode()
+
+
+def paragraphs(*lines: str) -> bytes:
+    return f"<title>T</title><main>{''.join(f'<p>{line}</p>' for line in lines)}</main>".encode()
 
 
 def record(body: bytes, volatile: tuple[str, ...] = ()) -> Record:
@@ -63,9 +67,66 @@ def test_the_same_page_has_no_volatile_place() -> None:
     assert volatile_blocks(record(page()), record(page())) == ()
 
 
+def test_the_same_neighbours_elsewhere_make_a_place_unsure() -> None:
+    star = "Five of five stars"
+    first, second = (record(paragraphs(*LINES, star, "Ann liked it", star, last, star)) for last in ("Bob", "Carol"))
+    assert find_volatile(first, second) == ()
+
+
+def test_a_price_or_an_availability_in_the_text_stays_where_no_field_has_it() -> None:
+    for texts in (("only 17 EUR", "only 19 EUR"), ("€5 now", "€6 now"), ("3 left in stock", "2 left in stock")):
+        assert find_volatile(*(record(page((3, text))) for text in texts)) == (), texts
+    keys = volatile_blocks(*(record(page((3, text))) for text in ("Ann says hello", "Bob waves")))
+    assert "Sale: 5 EUR" in record(page((3, "Sale: 5 EUR")), keys).values["content"]
+
+
+def test_two_places_after_the_same_block_are_both_known() -> None:
+    def two(one: str, other: str) -> Record:
+        return record(paragraphs(*LINES, one, "Ends one", *LINES, *LINES, other, "Ends two"))
+
+    first, second = two("alpha beta", "gamma"), two("delta", "epsilon zeta")
+    keys = volatile_blocks(first, second)
+    assert len(keys) == 2
+    assert len({key.split("-")[0] for key in keys}) == 1
+    bodies = [paragraphs(*LINES, one, "Ends one", *LINES, *LINES, other, "Ends two") for one, other in ("xy", "zw")]
+    assert len({record(body, keys).fingerprint for body in bodies}) == 1
+
+
+def test_the_rule_can_be_switched_off() -> None:
+    keys = volatile_blocks(*(record(page((3, f"Slots taken so far {n}"))) for n in (17, 23)))
+    kept = extract_record(page((3, "x")), content_type="text/html", volatile=keys, disabled_rules=["volatile"])
+    assert "x" in kept.values["content"]
+
+
 def test_flapping_is_found_in_history() -> None:
     a, b = record(page((2, "Front end one"))), record(page((2, "Second machine")))
-    assert [place.text for place in find_flapping([a, b, a, b])] == ["Front end one"]
+    assert find_flapping([a, b, a, b]) == (Flapping(("Front end one",), ("Second machine",)),)
     assert find_flapping([a, b, b, a]) == ()
     assert find_flapping([a, a, a, a]) == ()
     assert find_flapping([a, b, a]) == ()
+    assert find_flapping([]) == ()
+
+
+def test_flapping_is_found_beside_other_changes() -> None:
+    def version(front: str, news: str) -> Record:
+        return record(page((2, front), (7, news)))
+
+    rows = [("one", "old"), ("two", "old"), ("two", "new"), ("one", "new"), ("two", "newest")]
+    assert find_flapping([version(*row) for row in rows]) == (Flapping(("one",), ("two",)),)
+    assert find_flapping([version(*row) for row in [*rows, ("two", "last")]]) == (), "it is over, as far as we know"
+
+
+def test_a_block_that_comes_and_goes_flaps_too() -> None:
+    a, b = record(page()), record(page((2, "Sometimes here")))
+    assert find_flapping([a, b, a, b]) == (Flapping((), ("Sometimes here",)),)
+
+
+def ignoring(body: bytes, *texts: str) -> list[str]:
+    content: list[str] = extract_record(body, content_type="text/html", ignore=texts).values["content"]
+    return content
+
+
+def test_texts_to_ignore_are_left_out_whatever_their_numbers() -> None:
+    body = paragraphs("Visitors today 17", *LINES, "A long teaser about nothing at all", "42")
+    assert ignoring(body, "Visitors today 3", "A long teaser…", "42") == LINES
+    assert ignoring(body, "A long teaser...", "visitors today 3", "41", "…") == ["Visitors today 17", *LINES, "42"]

@@ -130,8 +130,6 @@ def _stored(known: Known, name: str, watch: Watch | None, state: UrlState | None
     for label, text in (("etag", validators.etag), ("modified", validators.last_modified)):
         if text is not None:
             yield label, f"{text} ({validators.trust.value})"
-    if state.volatile:
-        yield "volatile", ", ".join(state.volatile)
 
 
 def _host(host: HostState | None, now: float) -> Iterable[tuple[str, str]]:

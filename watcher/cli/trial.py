@@ -101,7 +101,8 @@ def _of_saved(watch: Watch, store: Store) -> Preview:
     body = store.body(state.body) if state is not None and state.body else None
     if state is None or body is None:
         raise CommandError(f"no page of {watch.name!r} is saved; `watcher check` saves one", FAILED)
-    return read_as(watch, body, content_type=state.content_type, url=state.effective_url or state.url)
+    url = state.effective_url or state.url
+    return read_as(watch, body, content_type=state.content_type, url=url, volatile=state.volatile)
 
 
 async def _of_host(watch: Watch, settings: Settings, store: Store) -> Preview:

@@ -174,7 +174,8 @@ class Watch(msgspec.Struct, frozen=True, kw_only=True):
     """What the user asked for. ``name`` is its identity; several watches may share a URL.
 
     ``url`` is http(s); ``command`` (argv) and ``file:`` URLs are the other sources. ``origin``
-    says where the watch is declared (file and line), for editing and for messages.
+    says where the watch is declared (file and line), for editing and for messages. ``ignore`` holds texts: blocks of
+    content that read so are left out.
     """
 
     name: str
@@ -185,6 +186,7 @@ class Watch(msgspec.Struct, frozen=True, kw_only=True):
     priority: float = 1.0
     fields: tuple[Field, ...] = ()
     remove: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
     detect: Detect = Detect.FIELDS
     cadence: Cadence = Cadence()
     request: RequestOptions = RequestOptions()

@@ -12,6 +12,10 @@ from watcher.core.model import Cadence, Changes, Failure, Finding, Outcome
 from watcher.core.state import UNBOUNDED, Limits, Moved, Page, UrlState
 from watcher.core.validators import Validators
 
+VOLATILE, FLAPPING = "volatile", "flapping"
+OWN = (VOLATILE, FLAPPING)
+"""Findings about what one watch says: its host has no part in them."""
+
 
 class Answer(StrEnum):
     """What the host's answer meant, before the watch's own past turns it into an outcome."""
@@ -58,7 +62,10 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
 def observe(before: UrlState, seen: Observation, cadence: Cadence) -> UrlState:
     """The state after ``seen``. Only an accepted page or a 304 touches record, fingerprint, body and validators."""
     after = _moved_by(before, seen, cadence)
-    kept: dict[str, object] = {"moved": seen.moved, "findings": merged(before.findings, seen.findings, seen.at)}
+    known = before.findings
+    if seen.answer is Answer.REDEFINED:  # what was offered may have been taken up
+        known = tuple(finding for finding in known if finding.kind != FLAPPING)
+    kept: dict[str, object] = {"moved": seen.moved, "findings": merged(known, seen.findings, seen.at)}
     if seen.page is None and seen.validators is not None:
         kept["validators"] = seen.validators
     if seen.volatile is not None:

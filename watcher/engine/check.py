@@ -7,14 +7,14 @@ import msgspec
 from watcher.core.exchange import RequestPlan, Visit
 from watcher.core.model import Detect, Failure, Outcome, Status, Watch
 from watcher.core.news import News, news_of
-from watcher.core.observation import Answer, Observation, journaled, observe
+from watcher.core.observation import OWN, Answer, Observation, journaled, observe
 from watcher.core.state import Limits, UrlState
 from watcher.core.validators import NOTHING, Conditions, plan_conditions, request_key
 from watcher.engine.events import Checked
 from watcher.engine.moving import destination, moving
 from watcher.engine.reading import Reading, read
 from watcher.engine.redefine import as_baseline, redefined
-from watcher.engine.settle import settled
+from watcher.engine.settle import flapping, settled
 from watcher.engine.tools import Tools
 from watcher.engine.wanted import wanted
 from watcher.extract import definition_of
@@ -98,13 +98,14 @@ def _reading(watch: Watch, before: UrlState, conditions: Conditions, key: str, v
 
 async def _told(watch: Watch, before: UrlState, seen: Observation, tools: Tools) -> Checked:
     """The last steps of every check: the next state, its line in the journal, and only then the event."""
+    seen = flapping(watch, before, seen, tools.store)
     after = observe(before, seen, watch.cadence)
     news, after = news_of(before, after, seen.at)
     after = msgspec.structs.replace(after, url=watch.url)
     if news is News.CHANGED and not wanted(watch, before, after, tools.store):
         news = None
     record = journaled(before, after, seen, watch.cadence)
-    tools.learn(after.effective_url or watch.url, seen.findings)
+    tools.learn(after.effective_url or watch.url, [found for found in seen.findings if found.kind not in OWN])
     hosts = tuple(tools.fetcher.hosts.take_dirty())
     version = after.outcome in VERSIONS and not (before.status is after.status is Status.GONE)
     entry = Entry(state=after, check=record, hosts=hosts, version=version, retention=watch.retention)

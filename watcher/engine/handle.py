@@ -18,7 +18,8 @@ from watcher.engine.bus import Subscription
 class Preview(msgspec.Struct, frozen=True, kw_only=True):
     """What a page would be recorded as: for ``watcher test`` and the add screen. Nothing of it is stored.
 
-    ``matches`` says per field how many nodes matched and near misses, one sentence each.
+    ``matches`` says per field how many nodes matched and near misses, one sentence each, and then what is left out
+    of the content because it differs at every fetch or is to be ignored.
     ``body`` and ``content_type`` let a caller try other fields without asking the host again.
     """
 

@@ -16,6 +16,7 @@ async def preview(watch: Watch, tools: Tools) -> Preview:
         parse_url(watch.url)
     except UrlError as error:
         return Preview(url=watch.url, record=None, error=str(error))
+    known = tools.store.state(watch.name)
     visit = await tools.visit(RequestPlan(url=watch.url, command=watch.command), watch, has_record=False)
     response = visit.response
     if response is None:
@@ -25,10 +26,13 @@ async def preview(watch: Watch, tools: Tools) -> Preview:
         return Preview(url=response.url, record=None, error=f"The server answers {response.status}.")
     line = response.header(b"content-type")
     content_type = line.decode("latin-1") if line else None
-    return read_as(watch, response.body, content_type=content_type, url=response.url)
+    volatile = known.volatile if known else ()
+    return read_as(watch, response.body, content_type=content_type, url=response.url, volatile=volatile)
 
 
-def read_as(watch: Watch, body: bytes, *, content_type: str | None, url: str) -> Preview:
+def read_as(
+    watch: Watch, body: bytes, *, content_type: str | None, url: str, volatile: tuple[str, ...] = ()
+) -> Preview:
     """What ``watch`` would make of a body that is already here: a saved page, a file, other fields being tried."""
     try:
         report = explain(
@@ -39,14 +43,18 @@ def read_as(watch: Watch, body: bytes, *, content_type: str | None, url: str) ->
             encoding=watch.request.encoding,
             remove=watch.remove,
             disabled_rules=watch.disabled_rules,
+            volatile=volatile,
+            ignore=watch.ignore,
         )
-        record = extract_for(watch, body, content_type=content_type, url=url) if report.fine else None
+        record = (
+            extract_for(watch, body, content_type=content_type, url=url, volatile=volatile) if report.fine else None
+        )
     except (ExtractError, FieldError) as error:
         return Preview(url=url, record=None, error=str(error), body=body, content_type=content_type)
     return Preview(
         url=url,
         record=record,
-        matches=tuple(_sentence(field) for field in report.fields),
+        matches=(*map(_sentence, report.fields), *(f"left out: {text}" for text in report.left_out)),
         error=report.error,
         body=body,
         content_type=content_type,

@@ -8,14 +8,16 @@ from watcher.extract.explain import FieldReport, Report, explain
 from watcher.extract.fields import read_fields
 from watcher.extract.noise import RULES, RULES_VERSION
 from watcher.extract.record import definition_of, extract_for, extract_record
-from watcher.extract.volatile import Volatile, find_flapping, find_volatile, volatile_blocks
+from watcher.extract.volatile import BEGINS, Flapping, Volatile, find_flapping, find_volatile, volatile_blocks
 
 __all__ = [
+    "BEGINS",
     "RULES",
     "RULES_VERSION",
     "ExtractError",
     "FieldError",
     "FieldReport",
+    "Flapping",
     "Report",
     "Volatile",
     "compile_fields",

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from watcher.core.model import Field, Value
+from watcher.core.model import Field, Value, Values
 from watcher.extract.compile import compile_fields
 from watcher.extract.document import Page
 from watcher.extract.errors import ExtractError
@@ -39,11 +40,15 @@ class FieldReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
-    """A dry run: what the body was read as, in which encoding, and each field. ``error`` is the page's own."""
+    """A dry run: what the body was read as, and each field. ``error`` is the page's own.
+
+    ``left_out`` holds the texts that are volatile or to be ignored.
+    """
 
     kind: str
     fields: tuple[FieldReport, ...]
     error: str | None = None
+    left_out: tuple[str, ...] = ()
 
     @property
     def fine(self) -> bool:
@@ -135,14 +140,14 @@ def _hints(field: Field, page: Page, remove: tuple[str, ...]) -> tuple[str, ...]
     return tuple(dict.fromkeys(hints))[:MOST_HINTS]
 
 
-def _report(field: Field, page: Page, remove: tuple[str, ...], disabled: frozenset[str]) -> FieldReport:
+def _report(field: Field, page: Page, options: Options) -> FieldReport:
     matched, hints = 0, tuple[str, ...]()
     try:
-        found = pick(field, Scope(page), remove)
+        found = pick(field, Scope(page), options.remove)
         matched = len(found)
         if not found:
-            hints = _hints(field, page, remove)
-        value = value_of(field, found, Scope(page), disabled)
+            hints = _hints(field, page, options.remove)
+        value = value_of(field, found, Scope(page), options.disabled, options.ignore)
     except ExtractError as error:
         return FieldReport(field=field.name, matched=matched, error=error.message, hints=hints)
     return FieldReport(field=field.name, value=value, matched=matched, hints=hints)
@@ -157,6 +162,8 @@ def explain(
     encoding: str | None = None,
     remove: Sequence[str] = (),
     disabled_rules: Sequence[str] = (),
+    volatile: Sequence[str] = (),
+    ignore: Sequence[str] = (),
 ) -> Report:
     """Read a body as :func:`extract_record` does, and say of each field how it matched or what nearly did.
 
@@ -164,17 +171,25 @@ def explain(
         FieldError: the definitions themselves are wrong.
     """
     compiled = compile_fields(fields or {}, remove=remove, disabled_rules=disabled_rules)
-    drop, disabled = tuple(remove), frozenset(disabled_rules)
-    page = Page(body, content_type, url, encoding, disabled)
+    options = Options(tuple(remove), frozenset(disabled_rules), tuple(volatile), tuple(ignore))
+    page = Page(body, content_type, url, encoding, options.disabled)
     try:
         kind = str(page.kind)
         if compiled:
-            return Report(kind=kind, fields=tuple(_report(field, page, drop, disabled) for field in compiled))
-        values = smart_values(page, Options(drop, disabled))
+            return Report(kind=kind, fields=tuple(_report(field, page, options) for field in compiled))
+        values = smart_values(page, options)
+        left_out = _left_out(page, options, values)
     except ExtractError as error:
         return Report(kind=str(page.kind) if body.strip() else "empty", fields=(), error=str(error))
     reports = (FieldReport(field=name, value=value, matched=_count(value)) for name, value in values.items())
-    return Report(kind=kind, fields=tuple(reports))
+    return Report(kind=kind, fields=tuple(reports), left_out=left_out)
+
+
+def _left_out(page: Page, options: Options, values: Values) -> tuple[str, ...]:
+    if not options.volatile and not options.ignore:
+        return ()
+    whole: list[str] = smart_values(page, Options(options.remove, options.disabled)).get("content", [])
+    return tuple((Counter(whole) - Counter(values.get("content", ()))).elements())
 
 
 def _count(value: Value) -> int:

@@ -16,14 +16,15 @@ if TYPE_CHECKING:
     from turbohtml import Node
 
 RULES_VERSION = 1
-
+VOLATILE = "volatile"
+"""The rule that the engine follows: it fetches the first page twice."""
 
 PROSE = 160
 """Characters from which a block is prose, in which such words are content."""
 
 
 class Rule(NamedTuple):
-    """One kind of noise. At most one of the callables says where it works; the rule without one chooses the region.
+    """One kind of noise. At most one of the callables says where it works; without one, its description does.
 
     ``tree`` changes the parsed page in place, for every field; ``link`` rewrites a link target of ``content``;
     ``text`` rewrites a short block of the smart record, which is dropped when nothing is left; with ``everywhere`` also
@@ -213,6 +214,11 @@ RULES: tuple[Rule, ...] = (
         "page-furniture",
         "menus, banners, footers, forms and buttons are not content (watcher.extract.furniture)",
         "menus and banners move on every page of a site: 163 false alarms instead of 7 in 720",
+    ),
+    Rule(
+        VOLATILE,
+        "what differs between two fetches in a row is left out of the content (watcher.extract.volatile)",
+        "quotes of the day, rotating teasers, counters nobody foresaw: they differ at every fetch, so each would ring",
     ),
 )
 NAMES = tuple(rule.name for rule in RULES)

@@ -32,7 +32,8 @@ _CURRENCIES = (
     "MKD MMK MNT MOP MUR MXN MYR NAD NGN NIO NOK NPR NZD OMR PAB PEN PHP PKR PLN PYG QAR RON RSD RUB SAR SEK SGD SYP "
     "THB TND TRY TTD TWD TZS UAH UGX USD UYU UZS VES VND XAF XOF XPF YER ZAR ZMW"
 )
-_CODES = frozenset(_CURRENCIES.split())
+CODES = frozenset(_CURRENCIES.split())
+"""The currency codes (ISO 4217) that are read as such."""
 
 
 def _ascii_digits(text: str) -> str:
@@ -129,7 +130,7 @@ def parse_number(value: Value, decimal: str | None = None, grouping: str | None 
 
 def currency_in(text: str) -> str | None:
     """The ISO 4217 code that ``text`` names, by code or by an unambiguous symbol (a bare ``$`` is USD)."""
-    codes = [code for code in _CODE.findall(text) if code in _CODES]
+    codes = [code for code in _CODE.findall(text) if code in CODES]
     if codes:
         return codes[0] if len(set(codes)) == 1 else None
     symbol = _SYMBOL.search(text.replace("￥", "¥"))

@@ -18,10 +18,8 @@ from watcher.extract.smart import UNTRACKED, Options, smart_values
 from watcher.extract.values import value_of
 
 
-def _definition(
-    fields: Sequence[Field], remove: Sequence[str], disabled_rules: Sequence[str], encoding: str | None, detect: Detect
-) -> str:
-    parts = [RULES_VERSION, list(fields), list(remove), sorted(disabled_rules), encoding, detect]
+def _definition(fields: Sequence[Field], options: Options, encoding: str | None, detect: Detect) -> str:
+    parts = [RULES_VERSION, list(fields), options.remove, sorted(options.disabled), encoding, detect, options.ignore]
     return f"{RULES_VERSION}:{hashlib.sha256(msgspec.json.encode(parts)).hexdigest()[:32]}"
 
 
@@ -30,7 +28,8 @@ def definition_of(watch: Watch) -> str:
 
     A stored record with another definition is not comparable: the outcome is ``redefined``, never ``changed``.
     """
-    return _definition(watch.fields, watch.remove, watch.disabled_rules, watch.request.encoding, watch.detect)
+    options = Options(watch.remove, frozenset(watch.disabled_rules), ignore=watch.ignore)
+    return _definition(watch.fields, options, watch.request.encoding, watch.detect)
 
 
 def _read(fields: Sequence[Field], page: Page, options: Options) -> tuple[dict[str, Value], tuple[str, ...]]:
@@ -39,7 +38,7 @@ def _read(fields: Sequence[Field], page: Page, options: Options) -> tuple[dict[s
     notes = []
     for field in fields:
         found = pick(field, Scope(page), options.remove)
-        values[field.name] = value_of(field, found, Scope(page), options.disabled, options.volatile)
+        values[field.name] = value_of(field, found, Scope(page), options.disabled, options.ignore)
         if len(found) > 1 and not is_list(field) and not field.each and field.type is not FieldType.CONTENT:
             notes.append(f"{field.name}: {len(found)} nodes match, the first is taken")
     return values, tuple(notes)
@@ -65,20 +64,22 @@ def extract_record(
     remove: Sequence[str] = (),
     disabled_rules: Sequence[str] = (),
     volatile: Sequence[str] = (),
+    ignore: Sequence[str] = (),
     detect: Detect = Detect.FIELDS,
 ) -> Record:
     """Read the record of a page: its fields, or without any the smart record (RECORDS.md sections 2 and 5).
 
     ``encoding`` overrules every declaration of the body's encoding. ``remove`` drops nodes first, for all fields.
-    ``disabled_rules`` names noise rules to switch off; ``volatile`` holds the keys of places to leave
-    out of ``content`` (:mod:`watcher.extract.volatile`). ``detect="bytes"`` hashes the body and reads nothing.
+    ``disabled_rules`` names noise rules to switch off. ``volatile`` holds the keys of places to leave out of the smart
+    record's ``content`` (:mod:`watcher.extract.volatile`), ``ignore`` texts to leave out of any content.
+    ``detect="bytes"`` hashes the body and reads nothing.
 
     Raises:
         ExtractError: the body does not give this record; nothing of it may be stored.
         FieldError: the definitions are wrong (found at config load already for a configured watch).
     """
     compiled = compile_fields(fields or {}, remove=remove)
-    options = Options(tuple(remove), frozenset(disabled_rules), tuple(volatile))
+    options = Options(tuple(remove), frozenset(disabled_rules), tuple(volatile), tuple(ignore))
     page = Page(body, content_type, url, encoding, options.disabled)
     notes: tuple[str, ...] = ()
     if detect is Detect.BYTES:
@@ -89,7 +90,7 @@ def extract_record(
         values = smart_values(page, options)
     record = Record(
         values=values,
-        definition=_definition(compiled, options.remove, disabled_rules, encoding, detect),
+        definition=_definition(compiled, options, encoding, detect),
         untracked=_untracked(values, compiled),
         personal=tuple(field.name for field in compiled if field.personal),
         notes=notes,
@@ -110,5 +111,6 @@ def extract_for(
         remove=watch.remove,
         disabled_rules=watch.disabled_rules,
         volatile=volatile,
+        ignore=watch.ignore,
         detect=watch.detect,
     )

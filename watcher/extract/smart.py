@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from watcher.core.fingerprint import normalise
-from watcher.core.model import Value
+from watcher.core.model import Value, Values
 from watcher.extract.content import content_blocks
 from watcher.extract.document import Page
 from watcher.extract.errors import ExtractError
 from watcher.extract.feeds import feed_values
 from watcher.extract.furniture import readable_region
-from watcher.extract.noise import clean_blocks, link_cleaner
+from watcher.extract.noise import VOLATILE, clean_blocks, link_cleaner
 from watcher.extract.pdf import pdf_values
 from watcher.extract.sniff import Kind
 from watcher.extract.structured import structured_values
 from watcher.extract.visible import visible_text
-from watcher.extract.volatile import leave_out
+from watcher.extract.volatile import ignore, leave_out, speaker
 
 if TYPE_CHECKING:
     from turbohtml import Document
@@ -36,6 +36,7 @@ class Options(NamedTuple):
     remove: tuple[str, ...] = ()
     disabled: frozenset[str] = frozenset()
     volatile: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
 
 
 def _title(tree: Document) -> str | None:
@@ -83,7 +84,8 @@ def _text_values(text: str, disabled: frozenset[str]) -> dict[str, Value]:
 
 def smart_values(page: Page, options: Options) -> dict[str, Value]:
     """The values of ``page``: ``json`` of JSON, ``entries`` of a feed, else ``title`` and ``content`` and what the
-    page says for machines. The places named in ``options.volatile`` are left out of ``content``.
+    page says for machines. Places named in ``options.volatile`` and blocks that read like ``options.ignore`` are left
+    out of ``content``.
 
     Raises:
         ExtractError: the page gives none of it.
@@ -92,7 +94,7 @@ def smart_values(page: Page, options: Options) -> dict[str, Value]:
         case Kind.JSON:
             return {"json": page.json}
         case Kind.XML:
-            return feed_values(page, link_cleaner(options.disabled))
+            values = feed_values(page, link_cleaner(options.disabled))
         case Kind.PDF:
             values = pdf_values(page.body)
         case Kind.HTML:
@@ -100,6 +102,14 @@ def smart_values(page: Page, options: Options) -> dict[str, Value]:
         case _:
             values = _text_values(page.text, options.disabled)
     values = {name: value for name, value in values.items() if value is not None}
-    if options.volatile:
-        values["content"] = leave_out(values["content"], options.volatile)
+    if "content" in values:
+        values["content"] = _told(values, options)
     return values
+
+
+def _told(values: Values, options: Options) -> list[str]:
+    """The content without what is volatile or to be ignored."""
+    content: list[str] = values["content"]
+    if options.volatile and VOLATILE not in options.disabled:
+        content = leave_out(content, options.volatile, speaker(values))
+    return ignore(content, options.ignore) if options.ignore else content

@@ -14,7 +14,7 @@ from watcher.extract.numbers import parse_number, parse_price
 from watcher.extract.pick import Item, Scope, is_list, is_node, pick, selector_of
 from watcher.extract.selectors import compile_regex
 from watcher.extract.visible import visible_text
-from watcher.extract.volatile import leave_out
+from watcher.extract.volatile import ignore
 
 
 def _replaced(field: Field, text: str) -> str:
@@ -89,7 +89,7 @@ def _as_items(field: Field, found: list[Item]) -> list[Item]:
 
 
 def _content(
-    field: Field, found: list[Item], url: str, disabled: frozenset[str], volatile: tuple[str, ...]
+    field: Field, found: list[Item], url: str, disabled: frozenset[str], ignored: tuple[str, ...]
 ) -> list[Value]:
     blocks: list[str] = []
     for item in found:
@@ -98,7 +98,7 @@ def _content(
     kept = [block for block in kept if block]
     if not kept and not field.optional:
         raise ExtractError("broken:selector", f"`{selector_of(field)}` matches, but holds no text", field.name)
-    return leave_out(kept, volatile) if volatile else kept
+    return ignore(kept, ignored) if ignored else kept
 
 
 def _paragraphs(item: Item) -> list[str]:
@@ -127,7 +127,7 @@ def missing(field: Field) -> ExtractError:
 
 
 def value_of(
-    field: Field, found: list[Item], scope: Scope, disabled: frozenset[str], volatile: tuple[str, ...] = ()
+    field: Field, found: list[Item], scope: Scope, disabled: frozenset[str], ignored: tuple[str, ...] = ()
 ) -> Value:
     """The field's value, given what its selector matched; None for an optional field that matches nothing.
 
@@ -141,7 +141,7 @@ def value_of(
     if field.each:
         return _sorted(field, _rows(field, found, scope))
     if field.type is FieldType.CONTENT:
-        return _content(field, found, scope.page.base_url, disabled, volatile)
+        return _content(field, found, scope.page.base_url, disabled, ignored)
     if is_list(field):
         return _sorted(field, [read_item(field, item) for item in _as_items(field, found)])
     return read_item(field, found[0])
