@@ -20,8 +20,8 @@ SEEDS: Mapping[str, float] = {"index": 6 * HOUR, "listing": DAY, "detail": 3 * D
 
 POLICIES = ("fixed", "adaptive", "estimated", "oracle", "clairvoyant")
 LEAST = 900.0
-TOLERANCE = 0.005
-"""Budgets this close together count as equal."""
+TOLERANCE = 0.01
+"""Budgets this close together count as equal: two runs at nearly the same price differ by as much."""
 
 SAMPLE = 5
 """A price is first sought on every so-manieth page."""
@@ -29,7 +29,7 @@ SAMPLE = 5
 NEAR = 0.05
 """A sample this close to the budget has said what it can."""
 
-TRIES = 7
+TRIES = 5
 SLOPE = -1.8
 """How the logarithm of the price moves with that of the requests, about."""
 
@@ -142,7 +142,7 @@ class Simulation:
             before = math.log(price), off
             if every == 1 and abs(off) <= TOLERANCE:
                 break
-            if every > 1 and (abs(off) <= NEAR or attempt == 2):
+            if every > 1 and (abs(off) <= NEAR or attempt == 1):
                 every, before = 1, None
             price *= math.exp(-off * slope)
         assert best is not None  # the last tries are on all pages
