@@ -15,7 +15,8 @@ from watcher.fetch.secrets import SecretError, Vault
 TOKEN = "watcher"
 """The product token: what robots.txt groups are matched against."""
 
-ACCEPT = b"text/html,application/xhtml+xml,application/xml;q=0.9,application/json;q=0.9,*/*;q=0.8"
+ACCEPT = b"text/html,application/xhtml+xml,*/*;q=0.8"
+"""Short, since it is sent with every request: it is an eighth of what an unchanged page costs."""
 
 _FOR_ANYBODY = frozenset({"accept", "accept-language", "user-agent"})
 """Request fields that may follow a redirect to another origin. All others may hold a secret or an identity."""
