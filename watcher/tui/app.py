@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from textual._styles_cache import StylesCache
 from textual.app import App
 from textual.command import Provider
 from textual.screen import Screen
@@ -169,10 +170,13 @@ class WatcherApp(App[int]):
         self._tell_problems()
 
     def _tick(self) -> None:
+        # Textual remembers colours per widget, and with them the last 1,024 widgets that are gone, paint and all.
+        StylesCache.get_inner_outer.cache_clear()
         self._reload_themes()
-        screen = self.screen
-        if isinstance(screen, Room):
-            screen.tick()
+        # The last tick may come when the screens are gone already.
+        for screen in self.screen_stack[-1:]:
+            if isinstance(screen, Room):
+                screen.tick()
 
     # -- what keys do everywhere
 
