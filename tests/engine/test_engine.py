@@ -215,11 +215,16 @@ def test_an_edited_configuration_is_taken_in_and_a_broken_one_is_not(play: Play)
             found.append(Settings(watches=(world.watch("/b"),)))
             await world.clock.advance(120)
             assert engine.names() == ["b"]
+            found.append(engine.settings)  # Saved again as it was: nobody is told.
+            await world.clock.advance(60)
+            found.append(Settings(watches=(world.watch("/b", tags=("x",)),)))
+            await world.clock.advance(60)
             await engine.stop()
             await running
             heard = events.drain()
         assert next(e.errors for e in heard if isinstance(e, Reloaded)) == ("config.toml:3: unknown key 'urll'",)
-        assert [(e.added, e.removed) for e in heard if isinstance(e, Reloaded)][1] == (("b",), ("a",))
+        taken = [(e.added, e.removed, e.edited) for e in heard if isinstance(e, Reloaded)][1:]
+        assert taken == [(("b",), ("a",), ()), ((), (), ("b",))]
         assert world.store.state("a") is not None
         assert isinstance(heard[-1], Stopped)
 

@@ -44,9 +44,9 @@ async def test_the_first_page_takes_the_place_of_the_welcome() -> None:
         await s.until_it_says("No pages yet")
         handle.watches["a.example"] = watch("a.example")
         handle.put(state("a.example", None))
-        handle.publish(Reloaded(added=("a.example",)))
+        handle.publish(Reloaded(added=("a.example",), edited=("b.example", "c.example")))
         await s.until_it_says("a.example", "never", "1 page")
-        assert any("1 added" in toast for toast in s.toasts)
+        assert any("1 added, 2 edited" in toast for toast in s.toasts)
 
 
 # -- events

@@ -312,19 +312,21 @@ class Engine(Reader):
 
     def _take_in_edits(self) -> None:
         found = self._reload() if self._reload else None
-        if found is None:
+        if found is None or found == self._settings:
             return
         if isinstance(found, tuple):
             self._tell(Reloaded(errors=found))
             return
-        old = set(self._watches)
-        for name in old - {watch.name for watch in found.watches}:
+        old = dict(self._watches)
+        for name in old.keys() - {watch.name for watch in found.watches}:
             self._agenda.drop(name)
         self._adopt(found)
         if self._outbox is not None:
             self._outbox.adopt(found.notify)
-        new = set(self._watches)
-        self._tell(Reloaded(added=tuple(sorted(new - old)), removed=tuple(sorted(old - new))))
+        new = self._watches
+        added, removed = sorted(new.keys() - old.keys()), sorted(old.keys() - new.keys())
+        edited = sorted(name for name in new.keys() & old.keys() if new[name] != old[name])
+        self._tell(Reloaded(added=tuple(added), removed=tuple(removed), edited=tuple(edited)))
 
     def _change(self, names: Iterable[str], **fields: object) -> list[str]:
         """Write ``fields`` into the states of the configured ``names``; return those written."""

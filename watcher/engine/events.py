@@ -33,11 +33,12 @@ class StateChanged(msgspec.Struct, frozen=True):
 
 
 class Reloaded(msgspec.Struct, frozen=True, kw_only=True):
-    """The configuration was read again; on errors the old one stays in force."""
+    """The configuration was read again; on errors the old one stays in force. ``edited`` watches say something else."""
 
     errors: tuple[str, ...] = ()
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
+    edited: tuple[str, ...] = ()
 
 
 class EngineFailed(msgspec.Struct, frozen=True):

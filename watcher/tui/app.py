@@ -163,8 +163,8 @@ class WatcherApp(App[int]):
             for error in event.errors:
                 self.notify(error, title="The old configuration stays in force", severity="error", markup=False)
             if not event.errors:
-                counts = [f"{len(event.added)} added"] if event.added else []
-                counts += [f"{len(event.removed)} removed"] if event.removed else []
+                moved = (("added", event.added), ("removed", event.removed), ("edited", event.edited))
+                counts = [f"{len(names)} {word}" for word, names in moved if names]
                 self.notify(f"Configuration read again{': ' if counts else ''}{', '.join(counts)}", markup=False)
         self._use_settings()
         self._tell_problems()
