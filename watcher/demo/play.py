@@ -58,7 +58,7 @@ async def demo(clock: Clock | None = None) -> AsyncIterator[Engine]:
         stack.push_async_callback(transport.aclose)
         later = config.parse(edited(text), root / "config.toml")
         reload = _edit_once(later, lambda: clock.monotonic() - began >= EDIT_AT * HOUR)
-        engine = Engine(settings, store, clock, transport, reload=reload)
+        engine = Engine(settings, store, clock, transport, reload=reload, reload_period=HOUR)
         stack.push_async_callback(engine.stop)
         yield engine
 

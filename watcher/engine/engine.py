@@ -42,7 +42,7 @@ SLICE = 200
 """Watches whose stored definition is looked at in one go, so that a start with many stays short."""
 
 RELOAD_PERIOD = 1.0
-"""Seconds between two looks at the configuration."""
+"""Seconds between two looks at the configuration, where nobody says otherwise."""
 
 Reload = Callable[[], Settings | tuple[str, ...] | None]
 """Asked now and then: new settings, the errors of a broken file, or None when nothing changed."""
@@ -51,9 +51,9 @@ Reload = Callable[[], Settings | tuple[str, ...] | None]
 class Engine(Reader):
     """Watches what ``settings`` name, through ``transport``, into ``store``, by ``clock``.
 
-    ``reload`` brings in an edited configuration; ``chance`` gives the jitter and may be seeded; ``outbox`` carries
-    news out of the program. The store stays the caller's to close, after :meth:`run` or :meth:`check_once` has
-    returned.
+    ``reload`` brings in an edited configuration, asked every ``reload_period`` seconds; ``chance`` gives the
+    jitter and may be seeded; ``outbox`` carries news out of the program. The store stays the caller's to close, after
+    :meth:`run` or :meth:`check_once` has returned.
     """
 
     read_only = False
@@ -66,6 +66,7 @@ class Engine(Reader):
         transport: AnyTransport,
         *,
         reload: Reload | None = None,
+        reload_period: float = RELOAD_PERIOD,
         chance: random.Random | None = None,
         outbox: Outbox | None = None,
     ) -> None:
@@ -96,7 +97,7 @@ class Engine(Reader):
             self._admit,
             self._fetcher.ready_in,
             self._settings.concurrency,
-            LONGEST_REST if reload is None else RELOAD_PERIOD,
+            LONGEST_REST if reload is None else reload_period,
         )
         self._housekeeping = Housekeeping(store, clock, lambda: self._settings, lambda: not self._loop.running)
         self._report: Callable[[Checked], None] | None = None
