@@ -168,7 +168,7 @@ def test_a_first_look_without_a_configuration_writes_nothing(tmp_path: Path) -> 
 
     unset = ("WATCHER_CONFIG", "WATCHER_DATA_DIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
     terminal = Terminal(New(tmp_path), **dict.fromkeys(unset, ""))
-    terminal.until(lambda shown: b"Nothing is written until you ask for it" in shown)
+    terminal.until(lambda shown: b"No pages yet" in shown)
     terminal.type("q")
     assert terminal.end() == 0
     assert b"No pages yet" in terminal.shown
