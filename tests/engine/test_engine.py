@@ -257,6 +257,19 @@ def test_an_edit_of_the_fields_is_no_change_and_no_304_hides_it(play: Play) -> N
     play(test)
 
 
+def test_an_edit_that_the_saved_page_cannot_give_is_checked_like_any_other(play: Play) -> None:
+    async def test(world: World) -> None:
+        world.answers("/a", page("A"))
+        await world.engine(world.watch("/a")).check_once()
+        edited = world.watch("/a", fields=(Field(name="new", css=".new"),))
+        for times in (2, 3):
+            await world.clock.advance(3 * HOUR)
+            assert outcomes(await world.engine(edited).check_once()) == [Outcome.ERROR]
+            assert len(world.server.requests("/a")) == times
+
+    play(test)
+
+
 def test_re_extraction_announces_nothing_and_uses_a_304(play: Play) -> None:
     async def test(world: World) -> None:
         world.answers("/a", page("A", ETag='"1"'), {"status": 304, "headers": {"ETag": '"1"'}})

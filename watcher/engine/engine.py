@@ -94,7 +94,7 @@ class Engine(Reader):
             self._agenda,
             clock,
             self._perform,
-            self._admit,
+            self._look_round,
             self._fetcher.ready_in,
             self._settings.concurrency,
             LONGEST_REST if reload is None else reload_period,
@@ -280,9 +280,14 @@ class Engine(Reader):
         )
         self._agenda.plan(name, due)
 
-    def _admit(self) -> None:
+    def _look_round(self) -> None:
+        """What the loop does before each start: edits first, so that what is due is checked by them."""
         self._take_in_edits()
         self._look_for_edits()
+        self._admit()
+
+    def _admit(self) -> None:
+        """Put what is due in line. A single pass does only this: each check reads its own edits."""
         now = self._clock.now()
         for name in self._agenda.admit(now, self._candidate, self._budget):
             self._agenda.plan(name, self._fetcher.budget_frees_at(self._origin_of(name)))
