@@ -131,27 +131,11 @@ async def ours(headers: dict[str, str], kept: bool) -> AsyncIterator[Check]:
         yield check
 
 
-class WallClock:
-    """The real one."""
-
-    def now(self) -> float:
-        import time
-
-        return time.time()
-
-    def monotonic(self) -> float:
-        import time
-
-        return time.monotonic()
-
-    async def sleep(self, seconds: float) -> None:
-        await asyncio.sleep(seconds)
-
-
 @asynccontextmanager
 async def visit(headers: dict[str, str], kept: bool, *, over_httpx: bool = False) -> AsyncIterator[Check]:
     import httpx
 
+    from watcher.cli.clock import SystemClock
     from watcher.core.exchange import RequestPlan
     from watcher.core.model import RequestOptions
     from watcher.core.settings import HostSettings
@@ -161,7 +145,7 @@ async def visit(headers: dict[str, str], kept: bool, *, over_httpx: bool = False
         sending.KEEP_BELOW = -1.0
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
     transport = httpx.AsyncHTTPTransport(limits=limits, trust_env=False) if over_httpx else Transport()
-    fetcher = Fetcher(transport, WallClock(), HostBook())
+    fetcher = Fetcher(transport, SystemClock(), HostBook())
     tag = headers.get("If-None-Match")
     conditions = () if tag is None else ((b"If-None-Match", tag.encode()),)
     settings, options = HostSettings(min_gap=0.0, checks_per_day=10**9), RequestOptions()

@@ -15,10 +15,10 @@ import asyncio
 import shutil
 import subprocess
 import tempfile
-import time
 from email.utils import formatdate, parsedate_to_datetime
 from pathlib import Path
 
+from watcher.cli.clock import SystemClock
 from watcher.core.model import Watch
 from watcher.core.settings import HostSettings, Settings
 from watcher.engine.engine import Engine
@@ -85,23 +85,10 @@ def _seconds(date: bytes) -> float:
     return parsedate_to_datetime(date.decode("ascii")).timestamp()
 
 
-class WallClock:
-    """The real one."""
-
-    def now(self) -> float:
-        return time.time()
-
-    def monotonic(self) -> float:
-        return time.monotonic()
-
-    async def sleep(self, seconds: float) -> None:
-        await asyncio.sleep(seconds)
-
-
 async def ours(site: Site, urls: list[str], folder: Path) -> tuple[int, int, int]:
     """Bytes, requests and 304s of a second pass over ``urls``."""
     watches = tuple(Watch(name=url, url=url) for url in urls)
-    clock, transport = WallClock(), Transport()
+    clock, transport = SystemClock(), Transport()
     sending.KEEP_BELOW = -1.0
     settings = Settings(watches=watches, host_default=HostSettings(min_gap=0.0, checks_per_day=10**9))
     with Store.open(folder, now=clock.now) as store:

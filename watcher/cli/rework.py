@@ -90,7 +90,6 @@ async def _all_anew(watches: Iterable[Watch], tools: Any) -> list[tuple[str, str
 
 
 async def _anew(watch: Watch, tools: Any) -> str:
-    from watcher.core.observation import Answer
     from watcher.engine.redefine import reread, silently
 
     state = tools.store.state(watch.name)
@@ -101,7 +100,7 @@ async def _anew(watch: Watch, tools: Any) -> str:
         return "unreadable"
     if (page.record.fingerprint, page.record.definition) == (state.record.fingerprint, state.record.definition):
         return "same"
-    await silently(watch, state, page, Answer.REDEFINED, tools)
+    await silently(watch, state, page, tools)
     return "rewritten"
 
 

@@ -9,6 +9,9 @@ import msgspec
 from watcher.core.exchange import Exchange
 from watcher.core.model import Failure, Outcome, Record
 
+VERSIONS = frozenset({Outcome.FIRST, Outcome.CHANGED, Outcome.RETURNED, Outcome.REDEFINED, Outcome.GONE})
+"""Outcomes that make a row of history."""
+
 
 class Version(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One row of history: at ``at`` the watch reached ``outcome`` and this record (personal fields left out).

@@ -5,7 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from watcher.core.exchange import RequestPlan, Visit
-from watcher.core.model import Detect, Failure, Outcome, Status, Watch
+from watcher.core.history import VERSIONS
+from watcher.core.model import Detect, Failure, Status, Watch
 from watcher.core.news import News, news_of
 from watcher.core.observation import OWN, Answer, Observation, journaled, observe
 from watcher.core.state import Limits, UrlState
@@ -19,9 +20,6 @@ from watcher.engine.tools import Tools
 from watcher.engine.wanted import wanted
 from watcher.extract import definition_of
 from watcher.store import Entry
-
-VERSIONS = frozenset({Outcome.FIRST, Outcome.CHANGED, Outcome.RETURNED, Outcome.REDEFINED, Outcome.GONE})
-"""Outcomes that make a row of history."""
 
 
 async def check(

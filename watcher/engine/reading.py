@@ -209,7 +209,7 @@ def _seen(
         flags=learned.flags if learned else (),
         findings=learned.findings if learned else (),
         moved=reading.before.moved,
-        bytes_wire=sum(map(_wire, visit.exchanges)),
+        bytes_wire=sum(exchange.bytes_wire for exchange in visit.exchanges),
         bytes_body=len(response.body) if response else 0,
     )
 
@@ -233,7 +233,3 @@ def _charset(watch: Watch, response: Response, content_type: str | None) -> Deco
     if not any(word in kind for word in ("text/", "html", "xml", "json")):
         return None
     return decode_text(response.body[:BIG], content_type, watch.request.encoding, is_json="json" in kind)
-
-
-def _wire(exchange: Exchange) -> int:
-    return exchange.bytes_wire

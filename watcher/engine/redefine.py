@@ -32,7 +32,7 @@ async def redefined(watch: Watch, before: UrlState, tools: Tools) -> UrlState:
     page = await reread(watch, before, tools)
     if page is None:
         return before
-    after, told = await silently(watch, before, page, Answer.REDEFINED, tools)
+    after, told = await silently(watch, before, page, tools)
     tools.tell(told)
     return after
 
@@ -69,11 +69,9 @@ async def reread(watch: Watch, state: UrlState, tools: Tools) -> Page | None:
     )
 
 
-async def silently(
-    watch: Watch, before: UrlState, page: Page, answer: Answer, tools: Tools
-) -> tuple[UrlState, Checked]:
+async def silently(watch: Watch, before: UrlState, page: Page, tools: Tools) -> tuple[UrlState, Checked]:
     """Write a record that no request led to: a row of history, counted in no number, announced to nobody."""
-    seen = Observation(at=tools.clock.now(), answer=answer, page=page, moved=before.moved)
+    seen = Observation(at=tools.clock.now(), answer=Answer.REDEFINED, page=page, moved=before.moved)
     after = observe(before, seen, watch.cadence)
     _, after = news_of(before, after, seen.at)
     record = journaled(before, after, seen, watch.cadence)

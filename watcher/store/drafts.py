@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from watcher.core.history import Check
-from watcher.core.model import Outcome, Record
+from watcher.core.history import VERSIONS, Check
+from watcher.core.model import Record
 from watcher.core.state import HostState, UrlState
 from watcher.store import lines
 from watcher.store.codec import delta_line, full_line, host_line, lone_line
@@ -15,7 +15,6 @@ from watcher.store.fold import Fold
 from watcher.store.index import PLACES, pack
 from watcher.store.layout import JOURNAL, file_id
 
-VERSIONS = frozenset({Outcome.FIRST, Outcome.CHANGED, Outcome.RETURNED, Outcome.REDEFINED, Outcome.GONE})
 _encode_exchange = msgspec.json.Encoder().encode
 
 
