@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from watcher.core.exchange import Response
-from watcher.core.freshness import DAY, freshness, http_date, last_modified, retry_after
+from watcher.core.freshness import freshness, http_date, last_modified, retry_after
+from watcher.core.phrase import DAY
 
 NOW = 1_767_607_200.0
 """2026-01-05 10:00:00 UTC."""

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from watcher.core.exchange import Response
-from watcher.core.freshness import DAY
 from watcher.core.lessons import TAGS, Learned, after_200, after_304, after_error
 from watcher.core.model import Detect, RequestOptions, Secret
+from watcher.core.phrase import DAY
 from watcher.core.validators import NOTHING, Conditions, Trust, Validators, plan_conditions, request_key, usable
 
 TAG = st.one_of(

@@ -11,12 +11,11 @@ from watcher.cli import compose, select
 from watcher.cli.errors import FINE
 from watcher.cli.out import Out, rfc3339, when
 from watcher.core.model import Policy, Watch
+from watcher.core.phrase import DAY
 from watcher.core.revisit import RevisitCandidate, clamp_due, select_revisits
 from watcher.core.settings import Settings
 from watcher.core.state import Summary
 from watcher.core.urls import UrlError, parse_url
-
-DAY = 86_400.0
 
 PROSE = """\
 Show which checks are due within the next day (or --for), host by host: how many, how many the host's budget

@@ -9,11 +9,11 @@ from watcher.config import readers
 from watcher.config.readers import Mistake, Schema
 from watcher.config.units import format_duration
 from watcher.core.model import Cadence, PageType, Policy
+from watcher.core.phrase import DAY
 
 Level: TypeAlias = Mapping[str, Any]
 """The checked schedule keys of one table; only those that stand in it."""
 
-DAY = 86_400.0
 
 SHIPPED = {
     "index": PageType(name="index", interval=6 * 3_600.0),

@@ -7,9 +7,7 @@ import msgspec
 from watcher.core.exchange import Response
 from watcher.core.model import Failure
 from watcher.core.observation import Answer
-
-HOUR = 3_600.0
-DAY = 86_400.0
+from watcher.core.phrase import DAY, HOUR
 
 TRANSIENT = frozenset({408, 425})
 REFUSES_CONDITIONS = frozenset({400, 412, 417, 431})

@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 import msgspec
 
 from watcher.core.exchange import Response
+from watcher.core.phrase import DAY
 
-DAY = 86_400.0
 LONGEST_WAIT = 7 * DAY
 """A Retry-After is honoured in full up to here; a typo on their side must not stop a watch for ever."""
 

@@ -11,8 +11,9 @@ import re
 import msgspec
 
 from watcher.core.exchange import Response
-from watcher.core.freshness import DAY, max_age
+from watcher.core.freshness import max_age
 from watcher.core.model import Finding
+from watcher.core.phrase import DAY
 from watcher.core.validators import QUOTED, Conditions, Trust, Validators, usable
 
 TAGS = 4

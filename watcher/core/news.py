@@ -7,7 +7,8 @@ from enum import StrEnum
 import msgspec
 
 from watcher.core.model import Outcome, Status
-from watcher.core.state import DAY, UrlState
+from watcher.core.phrase import DAY
+from watcher.core.state import UrlState
 
 
 class News(StrEnum):

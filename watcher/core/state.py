@@ -9,10 +9,9 @@ import msgspec
 from watcher.core import schedule
 from watcher.core.evidence import ALONE, Evidence, Surroundings
 from watcher.core.model import Cadence, Failure, Finding, Outcome, Record, Status
+from watcher.core.phrase import DAY, HOUR
 from watcher.core.validators import Validators
 
-HOUR = 3_600.0
-DAY = 86_400.0
 PROBES = (7 * DAY, 30 * DAY, 90 * DAY)
 
 

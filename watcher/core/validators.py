@@ -24,8 +24,9 @@ from enum import StrEnum
 import msgspec
 
 from watcher.core.exchange import Headers, Response
-from watcher.core.freshness import DAY, http_date
+from watcher.core.freshness import http_date
 from watcher.core.model import Detect, RequestOptions
+from watcher.core.phrase import DAY
 
 LONGEST = 1024
 """Bytes above which a validator is not sent back: servers refuse long request headers (431)."""

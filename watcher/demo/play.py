@@ -10,9 +10,10 @@ from tempfile import TemporaryDirectory
 
 from watcher import config
 from watcher.core.clock import Clock
+from watcher.core.phrase import HOUR
 from watcher.core.settings import Settings
 from watcher.demo.clock import DemoClock
-from watcher.demo.site import HOSTS, HOUR, Site
+from watcher.demo.site import HOSTS, Site
 from watcher.engine.engine import Engine
 from watcher.fetch import Transport
 from watcher.store import Store

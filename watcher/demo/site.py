@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from email.utils import formatdate
 
+from watcher.core.phrase import HOUR
 from watcher.demo import town
 
 HTML = "text/html; charset=utf-8"
-HOUR = 3_600.0
 
 LET_UNTIL, LET_AGAIN = 8.0, 100.0
 """Hours between which the loft is let and its page answers 410."""

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable
 
 from watcher.core.clock import Clock
+from watcher.core.phrase import DAY
 from watcher.core.settings import Settings
 from watcher.store import Store, StoreError
 
@@ -13,8 +14,6 @@ log = logging.getLogger(__name__)
 
 PERIOD = 600.0
 """Seconds between looks."""
-
-DAY = 86_400.0
 
 
 class Housekeeping:

@@ -6,7 +6,8 @@ import msgspec
 
 from watcher.core.exchange import Visit
 from watcher.core.model import Watch
-from watcher.core.state import DAY, Moved
+from watcher.core.phrase import DAY
+from watcher.core.state import Moved
 
 BELIEVED = 3
 """Consecutive checks with the same target ..."""

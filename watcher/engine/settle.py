@@ -12,7 +12,8 @@ import msgspec
 from watcher.core.exchange import Exchange, RequestPlan
 from watcher.core.model import Detect, FieldType, Finding, Watch
 from watcher.core.observation import FLAPPING, VOLATILE, Answer, Observation
-from watcher.core.state import DAY, Page, UrlState
+from watcher.core.phrase import DAY
+from watcher.core.state import Page, UrlState
 from watcher.engine.moving import destination
 from watcher.engine.reading import Reading, extracted
 from watcher.extract import BEGINS, ExtractError, Flapping, Volatile, find_flapping, find_volatile

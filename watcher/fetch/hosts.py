@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
-from watcher.core.freshness import DAY, LONGEST_WAIT
+from watcher.core.freshness import LONGEST_WAIT
 from watcher.core.model import Finding
+from watcher.core.phrase import DAY, HOUR
 from watcher.core.settings import HostSettings
 from watcher.core.state import HostState
 
-HOUR = 3_600.0
 COOL_AFTER = 3
 COOL_DOWN, COOLEST = 900.0, 6 * HOUR
 """Seconds a host rests after three of its pages failed in a row; doubled at each further failure, up to the second."""

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from watcher.core.clock import Clock
-from watcher.core.freshness import DAY
+from watcher.core.phrase import DAY
 from watcher.core.settings import HostSettings
 from watcher.fetch.hosts import HostBook
 

@@ -18,13 +18,14 @@ import msgspec
 
 from watcher.core.clock import Clock
 from watcher.core.exchange import Exchange, Response
-from watcher.core.freshness import DAY, freshness
+from watcher.core.freshness import freshness
 from watcher.core.lessons import after_200, after_304
 from watcher.core.model import Failure
+from watcher.core.phrase import DAY, HOUR
 from watcher.core.state import HostState
 from watcher.core.urls import Url
 from watcher.core.validators import Conditions, Validators, plan_conditions
-from watcher.fetch.hosts import HOUR, HostBook
+from watcher.fetch.hosts import HostBook
 
 if TYPE_CHECKING:
     from protego import Protego

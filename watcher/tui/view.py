@@ -7,13 +7,11 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from watcher.core.model import Outcome, Status, Watch
+from watcher.core.phrase import DAY, HOUR, MINUTE
 from watcher.core.state import Summary
 from watcher.tui.ink import Ink, Line, fit
 from watcher.tui.signs import Mood, Signs
 
-MINUTE = 60.0
-HOUR = 3_600.0
-DAY = 86_400.0
 WEEK = 604_800.0
 YEAR = 365 * DAY
 

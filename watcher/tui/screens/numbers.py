@@ -12,6 +12,7 @@ from textual.app import ComposeResult
 
 from watcher.core.history import Check
 from watcher.core.metrics import Numbers, Report, measure, trend
+from watcher.core.phrase import DAY
 from watcher.core.simulate.measure import Measured
 from watcher.tui import graphs, keys
 from watcher.tui.desk import Desk, Room
@@ -22,7 +23,6 @@ from watcher.tui.widgets.bars import Bar
 from watcher.tui.widgets.lines import Lines
 
 WINDOWS = ((1, "last day"), (7, "last 7 days"), (30, "last 30 days"), (None, "everything stored"))
-DAY = 86_400.0
 SLICE = 200
 """Checks counted before the screen may paint again."""
 ROWS = 8
